@@ -137,8 +137,8 @@ class Transport:
             missing = reception.to_ask_for(now)
             if missing:
                 self.report(Nack(0, packet.ssrc, tuple(missing)))
-        if packet.payload:  # else padding, which probes the line
-            incoming.packet(packet, now)
+        # Padding that probes the line goes on as an empty packet: a number left out would count as lost for ever.
+        incoming.packet(packet, now)
         if incoming.may_ask(now):
             self.ask_for_key_frame(incoming)
 
@@ -278,7 +278,7 @@ class Transport:
                     self._fail(str(error))
 
     def _tell_reception(self, now: float) -> None:
-        reports = [reception.report(now) for reception in self._receptions.values()]
+        reports = [reception.report(now) for reception in self._receptions.values() if reception.has_begun]
         for at in range(0, len(reports), 31):
             self.report(ReceiverReport(0, tuple(reports[at : at + 31])))
 

@@ -43,6 +43,11 @@ class Reception:
     """The middle of the last sender report's time, and when it came."""
     _missing: dict[int, _Missing] = attrs.field(factory=dict, init=False)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a packet came. A sender would take a report before that for one of its packets."""
+        return self._first >= 0
+
     def packet(self, sequence: int, timestamp: int, now: float) -> None:
         """One came."""
         self._received += 1
