@@ -1,5 +1,5 @@
-"""Two peers of a worker's own transports, with real SRTP: what probes the line leaves no gap, and a stream that has not
-begun is not reported on."""
+"""Two peers of a worker's own transports, with real SRTP: what probes the line leaves no gap, a stream that has not
+begun is not reported on, and one request has only so much sent again."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pylibsrtp import Policy, Session
 from chat.voice.engine.commands import ReceiveTrack, Stream
 from chat.voice.media.dtls import MediaKeys, make_identity
 from chat.voice.media.forwarding import Incoming, Outgoing
-from chat.voice.media.transport import Transport
+from chat.voice.media.transport import AGAIN_MAXIMUM, Transport
 from chat.voice.protocol import rtcp, rtp
-from chat.voice.protocol.rtcp import ReceiverReport
+from chat.voice.protocol.rtcp import Nack, ReceiverReport
 from chat.voice.protocol.rtp import RtpPacket
 from chat.voice.protocol.sequencing import Sequencer
 
@@ -75,3 +75,22 @@ async def test_a_stream_that_has_not_begun_is_not_reported_on() -> None:
     (report,) = line.told
     assert isinstance(report, ReceiverReport)
     assert [each.ssrc for each in report.reports] == [SPOKEN]
+
+
+async def test_one_request_has_a_bounded_number_of_packets_sent_again() -> None:
+    line = Line()
+    datagrams: list[bytes] = []
+    line.transport._send_to = lambda datagram, _: datagrams.append(datagram)
+    to_peer = Outgoing(5, PICTURES, line.transport.send, lambda _: None, Sequencer(90_000))
+    line.incoming.outgoing["t"] = to_peer
+    line.transport.outgoing[5] = line.incoming, to_peer
+    for sequence in range(10, 310):
+        line.publish(sequence, b"picture")
+    sent = datagrams[-300:]
+    datagrams.clear()
+    asked = Nack(1, 5, (300, 301, 300))
+    line.transport.control(line.client.protect_rtcp(rtcp.build([asked])), 11.0)
+    assert sorted(datagrams) == sorted(sent[290:292])
+    datagrams.clear()
+    line.transport.control(line.client.protect_rtcp(rtcp.build([Nack(1, 5, tuple(range(10, 310)))])), 12.0)
+    assert len(datagrams) == AGAIN_MAXIMUM

@@ -32,6 +32,10 @@ STREAMS_MAXIMUM: Final = 64
 """SSRCs that one peer may send under."""
 
 
+AGAIN_MAXIMUM: Final = 128
+"""Packets that one request of a peer has sent again; it may name thousands."""
+
+
 class TransportFailed(Exception):
     """The transport is over; the text says why."""
 
@@ -194,7 +198,7 @@ class Transport:
         found = self.outgoing.get(media)
         if found is None or self._selected is None:
             return
-        for sequence in sequences:
+        for sequence in dict.fromkeys(sequences[:AGAIN_MAXIMUM]):
             sent = found[1].sent_before(sequence)
             if sent is not None:
                 self._send_to(sent, self._selected)
