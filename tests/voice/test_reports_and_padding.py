@@ -1,5 +1,5 @@
 """Two peers of a worker's own transports, with real SRTP: what probes the line leaves no gap, a stream that has not
-begun is not reported on, and one request has only so much sent again."""
+begun is not reported on, and one request has a bounded number of packets sent again."""
 
 from __future__ import annotations
 
