@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from markdown_it import MarkdownIt
 
 from chat.config import load_settings
 from chat.manual.library import FOLDER
+from tests.imports.discord_world import channel, export, message, put
 from tests.test_readme import as_here, environment, free_port, run_in_shell
 
 PAGES: Final = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -35,6 +37,15 @@ ELSEWHERE: Final = {
 
 WITHOUT_INSTANCE: Final = frozenset({"operating", "first-hour", "install", "setup"})
 """Pages that begin with nothing."""
+
+
+def make_export(place: Path) -> None:
+    """What another program has left beside the reader."""
+    put(place / "export", "general.json", export(channel(1, "general"), message(1, "The lamp is lit.")))
+
+
+BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {"moving-from-discord": make_export}
+"""What pages suppose to be there, as files from elsewhere."""
 
 NO_RUN: Final = re.compile(r'no-run="([^"]+)"')
 
@@ -118,6 +129,8 @@ def test_the_commands_of_a_page_run_as_printed(page: str, tmp_path: Path) -> Non
             check=False,
         )
         assert made.returncode == 0, made.stderr
+    if page in BROUGHT:
+        BROUGHT[page](tmp_path)
     port = free_port()
     path = f'PATH="{Path(sys.executable).parent}:$PATH"\n'
     script = "\n".join(as_here(code, port) for code in commands(page))

@@ -57,6 +57,26 @@ async def test_a_day_takes_no_time(chat_world: World, chat_server: ChatServer) -
     assert bob.is_open
 
 
+class Steps(trio.abc.Instrument):
+    """Counts what tasks do."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.taken += 1
+
+
+@in_world
+async def test_a_server_at_rest_looks_after_its_duties_now_and_then(chat_server: ChatServer) -> None:
+    """Whoever looks each minute for work that cannot have come wakes the machine, and makes virtual days long."""
+    steps = Steps()
+    trio.lowlevel.add_instrument(steps)
+    await trio.sleep(DAY_SECONDS)
+    trio.lowlevel.remove_instrument(steps)
+    assert steps.taken < 4_000
+
+
 @in_world(settings={"gateway.heartbeat_interval_ms": 1_000})
 async def test_it_takes_settings(chat_world: World) -> None:
     assert (await chat_world.open()).heartbeat_interval_ms == 1_000

@@ -38,6 +38,7 @@ class Reminders(DueWork):
 
     NAME = "reminders"
     LOOK_SECONDS = 60.0
+    EMPTY_SECONDS = 3_600.0
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -93,6 +93,7 @@ class ScheduledMessages(DueWork):
 
     NAME = "scheduled messages"
     LOOK_SECONDS = 60.0
+    EMPTY_SECONDS = 3_600.0
 
     def __init__(self, core: Core, sending: MessageSending) -> None:
         self._core = core

@@ -43,6 +43,9 @@ class DueWork(ABC):
     LOOK_SECONDS: ClassVar[float]
     """How long it sleeps at most: the time of day may be set anew, and not every cause tells."""
 
+    EMPTY_SECONDS: ClassVar[float | None] = None
+    """How long it sleeps where nothing is known to fall due, if every cause tells; None for LOOK_SECONDS."""
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wake = trio.Event()
@@ -75,7 +78,7 @@ class DueWork(ABC):
     def _seconds_to_next(self) -> float:
         due = self._next_due()
         if due is None:
-            return self.LOOK_SECONDS
+            return self.LOOK_SECONDS if self.EMPTY_SECONDS is None else self.EMPTY_SECONDS
         return min(self.LOOK_SECONDS, max(SHORTEST_SECONDS, (due - self._clock.now_ms()) / MILLISECONDS))
 
 
