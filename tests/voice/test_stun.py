@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.voice.protocol import stun
+from chat.voice.protocol.demultiplexing import Kind, kind_of
 
 REQUEST = bytes.fromhex(
     "000100582112a442b7e7a701bc34d686fa87dfae"
@@ -72,3 +73,10 @@ def test_what_stands_behind_the_signature_counts_for_nothing() -> None:
     assert message is not None
     assert message.is_signed_with(PASSWORD)
     assert stun.USE_CANDIDATE not in message.attributes
+
+
+@given(kind=st.integers(0, 0xFFFF))
+def test_what_is_stun_is_told_by_its_first_byte(kind: int) -> None:
+    data = kind.to_bytes(2) + REQUEST[2:-8]
+    data = data[:2] + (len(data) - stun.HEADER_BYTES).to_bytes(2) + data[4:]
+    assert (stun.parse(data) is not None) == (kind_of(data) is Kind.STUN)

@@ -19,6 +19,6 @@ def kind_of(datagram: bytes) -> Kind | None:
     first = datagram[0]
     if 128 <= first <= 191:
         return Kind.RTCP if 192 <= datagram[1] <= 223 else Kind.RTP
-    if first <= 1:
+    if first <= 3:
         return Kind.STUN
     return Kind.DTLS if 20 <= first <= 63 else None

@@ -58,12 +58,14 @@ class StunMessage:
 def parse(data: bytes) -> StunMessage | None:
     """The message, or None where these bytes are not one: other framing, a wrong FINGERPRINT, attributes cut short.
 
+    Methods above 0xFF do not exist beside media: their first byte is another protocol's (RFC 7983, section 7).
+
     Attributes behind MESSAGE-INTEGRITY count for nothing, except FINGERPRINT (RFC 8489, section 14.5).
     """
     if not HEADER_BYTES <= len(data) <= MESSAGE_BYTES_MAXIMUM:
         return None
     kind, length, cookie = struct.unpack_from("!HHI", data)
-    if kind & 0xC000 or cookie != MAGIC_COOKIE or length % 4 or length != len(data) - HEADER_BYTES:
+    if kind & 0xFC00 or cookie != MAGIC_COOKIE or length % 4 or length != len(data) - HEADER_BYTES:
         return None
     attributes: dict[int, bytes] = {}
     signed: bytes | None = None

@@ -81,6 +81,8 @@ def test_tabs_in_the_background_tell_of_messages(visit: MakeVisitor, place: str,
     second.evaluate("() => { window.isFocused = true; window.dispatchEvent(new Event('focus')); }")
     hears(home, place, "you are here", first, second)
     assert tones(first, second) == 2
+    second.mouse.move(300, 300)  # who only has the tab open has read nothing
+    second.mouse.move(310, 310)
     shows(first, 0)  # it was read
 
     # Elsewhere in the client a sound is enough.

@@ -3,6 +3,7 @@
 import { isQuiet, keptNotices, play } from "../../base/notices.js";
 import { serviceWorker } from "../../base/trusted.js";
 import { isNotified } from "../../store/notices.js";
+import { compareIds } from "../../store/shapes.js";
 import { t } from "../../words/catalogue.js";
 import { quoted } from "../names/quoted.js";
 import { nameOfChannel } from "../names/channels.js";
@@ -107,6 +108,9 @@ export function makeNotices(app) {
       data: { channel_id: message["channel_id"], url: new URL(path, location.href).href },
       .../** @type {object} */ ({ renotify: true }),
     });
+    // Another tab may have read it before this one had shown it.
+    const last = store.read.reads.get(message["channel_id"])?.last ?? "0";
+    if (compareIds(last, message["id"]) >= 0) await takeAway(message["channel_id"]);
   }
 
   /** @param {{title: string, words: string, id: string}} about @param {string} path */
