@@ -76,7 +76,7 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
             case b"idat":
                 content += _shelf_without(data, box, places, gone)
             case kind if kind in _KEPT:
-                content += data[box.start : box.stop]
+                content += _box(kind, data[box.content : box.stop])  # with the length that it has room for
     room = meta.stop - meta.content - len(content)
     if 0 < room < 8:
         raise Unreadable
@@ -87,14 +87,13 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
 
 def _shelf_without(data: Content, shelf: Box, places: Sequence[_ItemPlace], gone: set[int]) -> bytes:
     """The box `idat` with nothing in the place of what goes. Raises Unreadable where other items hold that too."""
-    content = bytearray(data[shelf.start : shelf.stop])
-    head = shelf.content - shelf.start
+    content = bytearray(data[shelf.content : shelf.stop])
     kept = _kept([lies for place in places if place.entry.item not in gone for lies in place.in_box])
     for start, stop in _spans([lies for place in places if place.entry.item in gone for lies in place.in_box]):
-        if head + stop > len(content) or kept.touch(start, stop):
+        if stop > len(content) or kept.touch(start, stop):
             raise Unreadable
-        content[head + start : head + stop] = bytes(stop - start)
-    return bytes(content)
+        content[start:stop] = bytes(stop - start)
+    return _box(b"idat", content)
 
 
 def _number(data: Content, box: Box, place: int) -> tuple[int, int]:
@@ -235,7 +234,7 @@ def _without(data: Content, box: Box, entries: Sequence[_ItemEntry], gone: set[i
     """A table of items without some, whose number is named in front of the first."""
     left = [entry for entry in entries if entry.item not in gone]
     if len(left) == len(entries):
-        return data[box.start : box.stop]
+        return _box(box.kind, data[box.content : box.stop])
     first = entries[0].start
     width = 4 if box.kind == b"ipma" or data[box.content] > (1 if box.kind == b"iloc" else 0) else 2
     count = len(left).to_bytes(width, "big")
