@@ -33,6 +33,31 @@ from tests.web import acts_record
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 
+UNWANTED: Final = (
+    # Pages of the browser's own, two beside every tab, that show what is typed into the address bar; and processes kept
+    # ready for pages that nobody opens. They took more than a third of the processor's time of a visit.
+    "PreloadTopChromeWebUI",
+    "SpareRendererForSitePerProcess",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+    # What Playwright turns off: of two such options Chromium hears the last.
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)
+"""Features of Chromium that are turned off."""
+
 FLAGS: Final = (
     "--headless=new",
     "--no-sandbox",
@@ -40,6 +65,7 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-dev-shm-usage",
+    f"--disable-features={','.join(UNWANTED)}",
     "--disable-gpu",
     "--disable-sync",
     "--metrics-recording-only",
