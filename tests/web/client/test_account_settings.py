@@ -40,7 +40,7 @@ class Holder(Visitor):
     def is_kept_as(self, person: dict[str, Any]) -> None:
         """Have this account's session in the browser."""
         self.account = person
-        self.goes_to("/login")
+        self.goes_to("/offline")
         session = {"token": person["token"], "name": person["email"]}
         self.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
 

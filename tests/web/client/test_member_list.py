@@ -155,7 +155,7 @@ def test_who_goes_leaves_no_row_behind(reader: Reader) -> None:
 def at_home(visit: MakeVisitor, home: Instance, name: str, width: int = 1280) -> Visitor:
     """A person in the channel that an instance begins with."""
     visitor: Visitor = visit(home, viewport={"width": width, "height": 740})
-    visitor.goes_to("/login")
+    visitor.goes_to("/offline")
     session = {"token": home.person(name)["token"], "name": name}
     visitor.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
     visitor.goes_to(f"/channels/{home.world['guild_id']}/{home.world['channel_id']}")
