@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.web.client.node import Kept, NodeProcess, running_node
@@ -134,6 +134,7 @@ def test_forms_are_put_on_and_taken_off(
 
 
 @given(text=st.text("ab *_~|`\n>", max_size=20), form=st.sampled_from(["bold", "italic", "struck", "code", "spoiler"]))
+@example(text="_> _", form="italic")
 @RANDOM
 def test_a_form_that_is_put_on_twice_is_gone(process: NodeProcess, text: str, form: str) -> None:
     first = process.call("views/composer/formatting", "formatted", text, 0, len(text), form)

@@ -36,7 +36,9 @@ export function formatted(text, start, end, form) {
   const inner = text.slice(from, to);
   if (inner.length >= size * 2 && inner.startsWith(mark) && inner.endsWith(mark)) {
     const bare = inner.slice(size, -size);
-    return { from, to, text: bare, start: from, end: from + bare.length };
+    // With a space inside it is no mark, and what was taken off would be put on elsewhere.
+    if (bare === bare.trim() || bare.trim() === "")
+      return { from, to, text: bare, start: from, end: from + bare.length };
   }
   if (text.slice(0, from).endsWith(mark) && text.slice(to).startsWith(mark))
     return { from: from - size, to: to + size, text: inner, start: from - size, end: to - size };
