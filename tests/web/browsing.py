@@ -32,6 +32,11 @@ from tests.patience import PATIENCE_SECONDS
 from tests.web import acts_record
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+"""The browser as people have it, without its window."""
+
+SHELL: Final = shutil.which("chromium-headless-shell") or CHROMIUM
+"""The same engine without what the browser has around its pages (notifications, push, its own dialogs): a visit takes
+half the processor's time."""
 
 UNWANTED: Final = (
     # Pages of the browser's own, two beside every tab, that show what is typed into the address bar; and processes kept

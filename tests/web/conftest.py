@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.web.browsing import CHROMIUM, FLAGS, WAIT_MS, Instance, Visitor, instance
+from tests.web.browsing import CHROMIUM, FLAGS, SHELL, WAIT_MS, Instance, Visitor, instance
 
 MakeVisitor = Callable[..., Any]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the mark."""
+    config.addinivalue_line("markers", "whole_browser: Chromium with all that it has around its pages")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -21,15 +26,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium."""
+def chromium(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The system's Chromium: its engine, or all of it where the module has the mark `whole_browser`."""
     if CHROMIUM is None:
         if "TESTS_REQUIRE_CHROMIUM" in os.environ:
             pytest.fail("TESTS_REQUIRE_CHROMIUM is set and there is no chromium")
         pytest.skip("no chromium on this machine")
     expect.set_options(timeout=WAIT_MS)
+    program = CHROMIUM if request.node.get_closest_marker("whole_browser") else SHELL
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), headless=True)
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS), headless=True)
         yield browser
         browser.close()
 

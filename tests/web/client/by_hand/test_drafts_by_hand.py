@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.web.browsing import Instance
 from tests.web.client.by_hand.test_first_minutes import Place, field_of
-from tests.web.client.test_shell import DESK, Member
+from tests.web.client.test_shell import DESK, PHONE, Member
 from tests.web.conftest import MakeVisitor
 
 OWN = "/v1/users/@me/drafts"
@@ -39,3 +39,17 @@ def test_a_draft_is_on_the_other_device_until_it_is_sent(visit: MakeVisitor, hom
     laptop.page.reload()
     laptop.page.get_by_role("article").filter(has_text="and the rest").wait_for()
     expect(field_of(laptop)).to_have_value("")
+
+
+def test_a_draft_names_whom_nobody_had_heard_of_when_it_was_opened(visit: MakeVisitor, home: Instance) -> None:
+    place = Place(home)
+    draft = f"ask <@{place.carol['id']}> and <@1>"
+    home.call("PUT", f"{OWN}/{place.channel_id}", {"content": draft}, place.alice["token"])
+    phone: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    phone.enters_as("alice", place.path)
+    expect(field_of(phone)).to_have_value("ask @Carol and <@1>")
+    expect(phone.page.locator(".composer-named")).to_have_text(["@Carol"])
+    field_of(phone).press("Enter")
+    phone.page.get_by_role("article").filter(has_text="ask @Carol and").wait_for()
+    newest = home.call("GET", f"/v1/channels/{place.channel_id}/messages?limit=1", token=place.alice["token"])
+    assert newest[0]["content"] == draft

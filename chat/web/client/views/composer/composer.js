@@ -11,6 +11,7 @@ import { makeDraft } from "./drafts.js";
 import { makeField } from "./field.js";
 import { makeFiles } from "./files.js";
 import { makeFormatting } from "./formatting.js";
+import { makeLateNames } from "./late_names.js";
 import { makeNotice } from "./hindrance.js";
 import { makeSlowMode, pauseIn } from "./slow_mode.js";
 
@@ -79,6 +80,7 @@ export function makeComposer({
   const slow = makeSlowMode(() => pauseIn(store.read, channelId), now, settle);
   const completion = makeCompletion(text, where);
   const formatting = makeFormatting(text);
+  const late = makeLateNames(where, acts.members.know, text);
   const line = h(
     "div",
     { class: "composer-line" },
@@ -137,6 +139,7 @@ export function makeComposer({
   /** @param {string} content */
   function put(content) {
     text.put(content);
+    late.look();
     settle();
   }
 
@@ -288,7 +291,7 @@ export function makeComposer({
     focus: () => field.focus(),
     stop() {
       draft.stop();
-      for (const part of [completion, formatting, text, files, slow]) part.stop();
+      for (const part of [completion, formatting, late, text, files, slow]) part.stop();
       notice?.stop();
       ground.removeEventListener("drop", settle);
     },

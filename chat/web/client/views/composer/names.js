@@ -12,7 +12,7 @@
 // is shown in a longer form, and if there is none, with its id.
 
 /** What messages have for somebody, a role, a channel, an emoji of a guild. */
-const SOURCE = /<(?:@[!&]?|#)\d{1,20}>|<a?:\w{2,32}:\d{1,20}>/g;
+export const SOURCE = /<(?:@[!&]?|#)\d{1,20}>|<a?:\w{2,32}:\d{1,20}>/g;
 const EVERYBODY = /^@(?:everyone|here)/;
 const FORMS_MAXIMUM = 9;
 
