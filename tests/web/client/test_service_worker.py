@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.web.browsing import WAIT_MS, Visitor, instance
 from tests.web.conftest import MakeVisitor
+
+pytestmark = pytest.mark.whole_browser
 
 PUSHED: dict[str, Any] = {
     "type": "message_create",

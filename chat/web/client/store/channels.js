@@ -12,6 +12,7 @@ export const CATEGORY = 4;
 /** Channels of posts, and of posts with pictures. */
 export const FORUMS = new Set([15, 16]);
 const THREAD_CREATED = 18;
+const THREAD_STARTER = 21;
 
 /**
  * Forget channels and all that hangs below them.
@@ -147,7 +148,8 @@ export const CHANNEL_EVENTS = {
     const before = state.channels.get(message.channel_id);
     const isNew = compareIds(message.id, before?.last_message_id ?? "0") > 0;
     changeChannel(state, message.channel_id, { last_message_id: message.id }, touch);
-    if (isNew) countMessages(state, message.channel_id, 1, touch);
+    // What opens a thread does not count as written in it.
+    if (isNew && message.type !== THREAD_STARTER) countMessages(state, message.channel_id, 1, touch);
     if (!message.guild_id) touch("channels:@me");
   },
   MESSAGE_DELETE(state, { channel_id: id }, touch) {

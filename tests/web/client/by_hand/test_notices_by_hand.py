@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browsing import Instance
@@ -13,6 +14,8 @@ from tests.web.client.test_tabs import place, says
 from tests.web.conftest import MakeVisitor
 
 __all__ = ["place"]
+
+pytestmark = pytest.mark.whole_browser
 
 WATCHED: Final = """
     window.tones = 0;
