@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +30,8 @@ BROKER_ADDRESS: Final = "10.213.1.1"
 NODE_ADDRESSES: Final = ("10.213.1.2", "10.213.2.2")
 """Of the node beyond the partition: on the wire to the broker, and on that to its clients."""
 CLIENT_ADDRESS: Final = "10.213.2.1"
+LOCK: Final = Path(tempfile.gettempdir()) / "chat-tests-network.lock"
+WIRES: Final = re.compile(r"c[bc]\d+")
 
 
 @attrs.define(eq=False)
@@ -165,9 +171,16 @@ class Network:
         self.inside = ("ip", "netns", "exec", self.name)
         self._wire = f"cb{os.getpid() % 100_000}"
         self._other = f"cc{os.getpid() % 100_000}"
+        self._alone = contextlib.ExitStack()
 
     def make(self) -> None:
-        """Raises OSError, subprocess.CalledProcessError where the machine does not allow it."""
+        """Waits until no other run has such a network, for its addresses are these. Raises OSError,
+        subprocess.CalledProcessError where the machine does not allow it."""
+        lock = self._alone.enter_context(LOCK.open("w"))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for link in json.loads(_ip("-json", "link", "show", "type", "veth") or "[]"):
+            if WIRES.fullmatch(link["ifname"]):  # of a run that was killed
+                _ip("link", "del", link["ifname"])
         _ip("netns", "add", self.name)
         try:
             for wire, ours, theirs in (
@@ -193,9 +206,13 @@ class Network:
         _ip("link", "set", self._wire, "up")
 
     def remove(self) -> None:
-        """Wires end with their namespace."""
+        """Wires end with their namespace, which lasts as long as a process in it."""
+        for number in _ip("netns", "pids", self.name).split():
+            os.kill(int(number), signal.SIGKILL)
         _ip("netns", "del", self.name)
+        self._alone.close()
 
 
-def _ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=30)
+def _ip(*arguments: str) -> str:
+    done = subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=30)
+    return done.stdout.decode()
