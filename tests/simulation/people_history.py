@@ -20,9 +20,7 @@ from tests.simulation.guild_history import SETTLING_SECONDS, Step, differences
 
 RELATIONSHIPS: Final = "/v1/users/@me/relationships"
 STATUSES: Final = ("online", "idle", "dnd", "invisible")
-A_WHILE_SECONDS: Final = 600.0
-"""A dozen heartbeats; nothing that an account knows of others falls due later than that."""
-
+HOUR_SECONDS: Final = 3_600.0
 GONE_SECONDS: Final = 7.0
 """After which an account without a socket is shown offline."""
 
@@ -208,7 +206,7 @@ class PeopleHistory:
         await trio.sleep(GONE_SECONDS)
 
     async def _pass_time(self, actor: Person, other: Person, step: Step) -> None:
-        await trio.sleep(A_WHILE_SECONDS)  # with all its heartbeats, which a jump of the clock would leave out
+        await trio.sleep(HOUR_SECONDS)  # with all its heartbeats, which a jump of the clock would leave out
 
     # Conversations
 

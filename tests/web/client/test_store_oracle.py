@@ -228,8 +228,7 @@ def any_steps(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
     return st.lists(st.builds(Step, st.sampled_from(kinds), actors, numbers, numbers, numbers), max_size=20)
 
 
-# A portion in every run, others each time.
-many = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(max_examples=700, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.mark.long

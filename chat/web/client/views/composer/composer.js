@@ -11,8 +11,8 @@ import { makeDraft } from "./drafts.js";
 import { makeField } from "./field.js";
 import { makeFiles } from "./files.js";
 import { makeFormatting } from "./formatting.js";
-import { makeLateNames } from "./late_names.js";
 import { makeNotice } from "./hindrance.js";
+import { makeLateNames } from "./late_names.js";
 import { makeSlowMode, pauseIn } from "./slow_mode.js";
 
 /**
