@@ -109,5 +109,5 @@ def test_a_part_that_is_cut_short_ends_the_reading(reports: list[rtcp.Report], c
 @given(first=u8, second=u8)
 def test_every_first_byte_has_one_meaning(first: int, second: int) -> None:
     kind = kind_of(bytes((first, second)))
-    assert (kind is None) is not any((first < 2, 20 <= first < 64, 128 <= first < 192))
+    assert (kind is None) is not any((first < 4, 20 <= first < 64, 128 <= first < 192))
     assert kind_of(bytes((first,))) is None
