@@ -6,6 +6,9 @@ A pytest plugin. Simulated weeks, series of kills, browsers, other people's clie
     python -m pytest -n 2             everything else
     python -m pytest -n 2 -m long     these
     python -m pytest tests/FILE.py    a file that is named runs whole, and so does a test of it that is named
+
+Those that take minutes say so, `@pytest.mark.long(minutes=2)`, and are begun first: a worker that begins one when all
+others are done would be waited for.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ OUTPUT: Final = "long tests left out"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the mark known."""
-    config.addinivalue_line("markers", "long: takes long by nature; runs with `-m long` or when its file is named")
+    config.addinivalue_line(
+        "markers", "long(minutes): takes long by nature; runs with `-m long` or when named"
+    )
     config.stash[LEFT_OUT] = 0
 
 
@@ -35,8 +40,9 @@ def named_files(config: pytest.Config) -> set[Path]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is long and was not asked for."""
+    """Leave out what is long and was not asked for; begin with what takes minutes."""
     if config.option.markexpr:
+        items.sort(key=minutes, reverse=True)
         return
     named = named_files(config)
     left_out = {item for item in items if item.get_closest_marker("long") and item.path not in named}
@@ -44,6 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
         config.stash[LEFT_OUT] = len(left_out)
+
+
+def minutes(item: pytest.Item) -> float:
+    """How many a test says it takes; 0 for nearly all."""
+    marker = item.get_closest_marker("long")
+    taken: float = marker.kwargs.get("minutes", 0) if marker is not None else 0
+    return taken
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -57,3 +57,27 @@ def test_they_run_when_asked_for(project: pytest.Pytester, processes: str, asked
     result = project.runpytest("-n", processes, *asked)
     assert result.parseoutcomes()["passed"] == ran
     assert "left out" not in str(result.stdout)
+
+
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_what_takes_minutes_begins(project: pytest.Pytester, processes: str) -> None:
+    project.makepyfile(
+        test_later="""
+        import pytest
+
+        @pytest.mark.long
+        def test_seconds():
+            pass
+
+        @pytest.mark.long(minutes=1)
+        def test_a_minute():
+            pass
+
+        @pytest.mark.long(minutes=2)
+        def test_two_minutes():
+            pass
+        """
+    )
+    result = project.runpytest("-n", processes, "-m", "long", "-v")
+    tests = ["*two_minutes*", "*a_minute*", "*test_long*1*", "*test_long*2*", "*seconds*"]
+    result.stdout.fnmatch_lines([f"{test}PASSED*" if processes == "0" else f"*PASSED{test}" for test in tests])

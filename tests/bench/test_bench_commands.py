@@ -156,7 +156,7 @@ def run(bench: str, *options: str) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=1)
 def test_every_bench_reports_all_its_figures() -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         reports = dict(zip(FIGURES, pool.map(run, FIGURES), strict=True))

@@ -83,7 +83,7 @@ async def is_in_order(data: Path) -> bool:
     return await check.wait() == 0
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=1)
 async def test_sixty_kills_leave_what_no_kill_leaves(tmp_path: Path) -> None:
     chance, base = random.Random(60), tmp_path / "base"
     known = await prepared(base)

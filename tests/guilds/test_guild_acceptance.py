@@ -190,7 +190,7 @@ async def live_through(server: ChatServer, world: World, count: int, seconds: fl
     return minute
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=1)
 @pytest.mark.chat_settings(rate_limits=False)
 async def test_two_hundred_members_for_a_minute(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock

@@ -29,7 +29,7 @@ from tests.test_readme import BLOCK, free_port
 from tests.web.browsing import CHROMIUM, FLAGS, Instance
 from tests.web.client.by_hand.test_journey import PASSWORD, Member, comes_by
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=1)
 
 PAGE: Final = (ROOT / "chat/manual/install.md").read_text(encoding="utf-8")
 NAME: Final = "chat.example.org"

@@ -40,7 +40,7 @@ SOMETIMES = {
 """A run that never got into these states has proved less than it says."""
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=2)
 @pytest.mark.parametrize("seeds", [range(8), range(100, 108)], ids=["0-7", "100-107"])
 def test_everything_holds_in_simulated_weeks(seeds: range) -> None:
     reached: collections.Counter[str] = collections.Counter()

@@ -231,21 +231,21 @@ def any_steps(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
 many = settings(max_examples=700, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=3)
 @many
 @given(any_steps(KINDS))
 def test_any_history_of_guilds(steps: list[Step]) -> None:
     carry_out(WitnessedGuilds, steps, compared_every=10, restarted=False)
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=4)
 @many
 @given(any_steps(KINDS_OF_TALK))
 def test_any_history_of_talk(steps: list[Step]) -> None:
     carry_out(WitnessedTalk, steps, compared_every=10, restarted=False)
 
 
-@pytest.mark.long
+@pytest.mark.long(minutes=2)
 @many
 @given(any_steps([kind for kind, _ in people_history.KINDS]))
 def test_any_history_of_people(steps: list[Step]) -> None:
