@@ -8,9 +8,10 @@ above before their threads. Ids are Discord's own, whose snowflakes count from t
 
 from __future__ import annotations
 
+import heapq
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import attrs
 import orjson
@@ -22,11 +23,17 @@ from chat.imports.discord_template import GuildTemplate, read_template
 from chat.imports.discord_values import number_of, shown_text
 from chat.imports.export_files import BROKEN, ExportFiles
 from chat.imports.form import ChannelRecord, GuildRecord, Record, ThreadRecord, TroubleRecord
-from chat.imports.json_stream import JsonStream, NotJson
+from chat.imports.json_stream import PIECE, JsonStream, NotJson
 from chat.imports.wishes import ReadingWish
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 
 MESSAGES: Final = "messages"
+
+AT_ONCE: Final = 64
+"""Files that are read side by side."""
+
+PIECE_MINIMUM: Final = 65_536
+"""Characters that are read of one of them at a time, at least."""
 
 _TYPES: Final[Mapping[str, ChannelType]] = {
     "GuildTextChat": ChannelType.GUILD_TEXT,
@@ -88,6 +95,9 @@ class DiscordExport:
     _heads: list[_Head]
     _template: GuildTemplate | None
     _read_bytes: int = attrs.field(default=0, init=False)
+    """Of files that are read to their ends."""
+    _open: dict[str, IO[bytes]] = attrs.field(factory=dict, init=False)
+    """Those that are being read."""
 
     @staticmethod
     def open(files: ExportFiles) -> DiscordExport:
@@ -127,7 +137,8 @@ class DiscordExport:
     @property
     def percent_read(self) -> float:
         """How much of the export was read, by the bytes of its files."""
-        return 100.0 * self._read_bytes / max(1, sum(self._files.size(head.file) for head in self._heads))
+        read = self._read_bytes + sum(file.tell() for file in self._open.values())
+        return 100.0 * read / max(1, sum(self._files.size(head.file) for head in self._heads))
 
     def read(self, wish: ReadingWish, now_ms: int) -> Iterator[Record]:
         """Every record, in the order in which it can be written; what is later than `now_ms` is from the future."""
@@ -141,9 +152,8 @@ class DiscordExport:
         yield from self._channels(wanted)
         roles = {} if self._template is None else self._template.by_name(self.guild_id)
         messages = DiscordMessages(self._files, now_ms, self.guild_id, self._names(), roles)
-        for head in wanted:
-            yield from self._messages(messages, head, wish)
-            self._read_bytes += self._files.size(head.file)
+        for start in range(0, len(wanted), AT_ONCE):
+            yield from self._side_by_side(messages, wanted[start : start + AT_ONCE], wish)
 
     def _names(self) -> dict[int, str]:
         return {head.id: _name(head) for head in self._heads}
@@ -187,15 +197,39 @@ class DiscordExport:
             return record
         return self._template.completed(record, self.guild_id)
 
-    def _messages(self, messages: DiscordMessages, head: _Head, wish: ReadingWish) -> Iterator[Record]:
+    def _side_by_side(self, messages: DiscordMessages, heads: list[_Head], wish: ReadingWish) -> Iterator[Record]:
+        """The messages of several files in the order of time, in which they were written: then the tables grow at their
+        ends, and a message needs no page of its own to be read and written."""
+        piece = max(PIECE_MINIMUM, PIECE // max(1, len(heads)))
+        for _, head, given in heapq.merge(*(self._given(head, piece) for head in heads), key=_by_id):
+            if given is None:
+                yield TroubleRecord(what="file", name=head.file, reason="not readable")
+            else:
+                yield from messages.records(given, head.id, head.file, wish)
+
+    def _given(self, head: _Head, piece: int) -> Iterator[_Given]:
+        """The messages of a file, each behind its id; None at the place where it breaks off."""
+        last = 0
         try:
             with self._files.open(head.file) as raw:
-                stream = JsonStream(io.TextIOWrapper(raw, "utf-8-sig", errors="replace"))
+                self._open[head.file] = raw
+                stream = JsonStream(io.TextIOWrapper(raw, "utf-8-sig", errors="replace"), piece)
                 for name, message in stream.members(MESSAGES):
                     if name == MESSAGES and isinstance(message, dict):
-                        yield from messages.records(message, head.id, head.file, wish)
+                        last = number_of(message.get("id")) or last
+                        yield last, head, message
         except (NotJson, *BROKEN):
-            yield TroubleRecord(what="file", name=head.file, reason="not readable")
+            yield last, head, None
+        finally:
+            self._open.pop(head.file, None)
+            self._read_bytes += self._files.size(head.file)
+
+
+_Given = tuple[int, _Head, Mapping[str, Any] | None]
+
+
+def _by_id(given: _Given) -> int:
+    return given[0]
 
 
 def _name(head: _Head) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from chat.clock import iso_timestamp
 from chat.imports.discord_values import color_of, moment_ms, object_in, objects_in, text_of
 
 EMBEDS: Final = 10
@@ -43,9 +44,9 @@ def _embed(given: Mapping[str, Any]) -> Embed:
         "fields": list(_fields(objects_in(given.get("fields"))[:FIELDS])),
     }
     embed = {name: value for name, value in named.items() if value}
-    moment = given.get("timestamp")
-    if embed and moment_ms(moment) is not None:
-        embed["timestamp"] = moment
+    moment = moment_ms(given.get("timestamp"))
+    if embed and moment is not None:
+        embed["timestamp"] = iso_timestamp(moment)
     return {"type": "rich", **embed}
 
 

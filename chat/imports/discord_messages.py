@@ -62,6 +62,8 @@ class _SeenPerson:
 
     wrote: bool
     has_avatar: bool
+    looked_for: tuple[object, str]
+    """Which picture the reader tried to find last, and beside which file."""
 
 
 @define(eq=False)
@@ -76,6 +78,7 @@ class DiscordMessages:
     _roles: Mapping[str, int]
     _people: dict[int, _SeenPerson] = attrs.field(factory=dict, init=False)
     _seen_roles: set[int] = attrs.field(factory=set, init=False)
+    _told_roles: set[str] = attrs.field(factory=set, init=False)
     _seen_emojis: set[int] = attrs.field(factory=set, init=False)
     _channel_ids: dict[str, int] = attrs.field(factory=dict, init=False)
 
@@ -103,8 +106,10 @@ class DiscordMessages:
         is_webhook = bool(author.get("isBot")) and author.get("discriminator") == WEBHOOK_DISCRIMINATOR
         if not is_webhook:
             yield from self._person(author, file, wrote=True)
-        yield from self._named_people(given, file)
-        yield from self._emojis(given, file, wish)
+        if given.get("mentions") or given.get("reactions") or given.get("interaction"):
+            yield from self._named_people(given, file)
+        if given.get("inlineEmojis") or given.get("reactions"):
+            yield from self._emojis(given, file, wish)
         message = self._message(given, message_id, channel_id, author_id)
         if is_webhook:
             message = attrs.evolve(message, webhook_name=shown_text(author.get("name")) or "?")
@@ -133,8 +138,9 @@ class DiscordMessages:
         if kind is MessageType.REPLY and reference is None:
             kind = MessageType.DEFAULT
         named = list(mentions_in(content)) if "<@" in content or "@everyone" in content or "@here" in content else []
-        people = {number_of(person.get("id")) for person in objects_in(given.get("mentions"))}
-        people |= {int(one.value) for one in named if one.kind == "user"}
+        listed = given.get("mentions")
+        people = {number_of(person.get("id")) for person in objects_in(listed)} if listed else set()
+        people.update(int(one.value) for one in named if one.kind == "user")
         forwarded = object_in(given.get("forwardedMessage"))
         if forwarded:
             reference = _forward(reference, channel_id)
@@ -147,19 +153,19 @@ class DiscordMessages:
             flags=int(MessageFlag.HAS_THREAD) if message_id in self._channels else 0,
             edited_at=moment_ms(given.get("timestampEdited")),
             pinned=bool(given.get("isPinned")),
-            mentions=tuple(sorted(person for person in people if person is not None)),
-            mention_roles=tuple(sorted({int(one.value) for one in named if one.kind == "role"})),
+            mentions=tuple(sorted(person for person in people if person is not None)) if people else (),
+            mention_roles=tuple(sorted({int(one.value) for one in named if one.kind == "role"})) if named else (),
             mention_everyone=any(one.kind == "all" for one in named),
             reference=reference,
-            embeds=embeds_of(given.get("embeds")),
-            stickers=tuple(_stickers(given)),
+            embeds=embeds_of(given["embeds"]) if given.get("embeds") else (),
+            stickers=tuple(_stickers(given)) if given.get("stickers") else (),
             snapshot=_snapshot(forwarded, message_id) if forwarded else None,
-            reactions=tuple(_reactions(given)),
+            reactions=tuple(_reactions(given)) if given.get("reactions") else (),
         )
 
     def _content(self, given: Mapping[str, Any]) -> str:
         content = text_of(given.get("content"))[:CONTENT_CHARACTERS]
-        if not content:
+        if not content or not ("@" in content or "#" in content or ":" in content):
             return content
         people: dict[str, int] = {}
         for person in objects_in(given.get("mentions")):
@@ -182,10 +188,11 @@ class DiscordMessages:
         if person_id is None:
             return
         seen = self._people.get(person_id)
-        if seen is None or (wrote and not seen.wrote) or not seen.has_avatar:
+        wanted = given.get("avatarUrl"), file
+        if seen is None or (wrote and not seen.wrote) or not (seen.has_avatar or seen.looked_for == wanted):
             avatar = self._files.find(text_of(given.get("avatarUrl")) or "?", file)
+            self._people[person_id] = _SeenPerson(wrote or bool(seen and seen.wrote), avatar is not None, wanted)
             if seen is None or (wrote and not seen.wrote) or avatar is not None:
-                self._people[person_id] = _SeenPerson(wrote or bool(seen and seen.wrote), avatar is not None)
                 name = shown_text(given.get("name"))
                 yield PersonRecord(
                     id=person_id,
@@ -198,10 +205,14 @@ class DiscordMessages:
 
     def _roles_of(self, given: Mapping[str, Any]) -> Iterator[Record]:
         for role in objects_in(given.get("roles")):
-            role_id = number_of(role.get("id"))
+            told = role.get("id")
+            if isinstance(told, str) and told in self._told_roles:
+                continue  # as most are
+            role_id = number_of(told)
             if role_id is None or role_id in self._seen_roles:
                 continue
             self._seen_roles.add(role_id)
+            self._told_roles.add(str(told))
             name = shown_text(role.get("name")) or "?"
             if name not in self._roles:
                 place = role.get("position")

@@ -16,7 +16,9 @@ def with_ids(content: str, people: Mapping[str, int], channels: Mapping[str, int
     """The text with mentions of these people and channels by their names, and emojis by the text that they had, as they
     were written. Nothing changes in code."""
     names = {f"@{name}": f"<@{user_id}>" for name, user_id in people.items() if name}
-    names |= {f"#{name}": f"<#{channel_id}>" for name, channel_id in channels.items() if name and f"#{name}" in content}
+    if "#" in content:
+        named = ((f"#{name}", channel_id) for name, channel_id in channels.items() if name)
+        names |= {written: f"<#{channel_id}>" for written, channel_id in named if written in content}
     names |= {f":{name}:": written for name, written in emojis.items() if name}
     found = [name for name in names if name in content]
     if not found:
