@@ -93,11 +93,14 @@ class StoredMessages:
     parts: Parts = NO_PARTS
 
     def object_of(self, message: Message, addresses: Addresses, floor: int = 0) -> wire.Message:
-        """The wire object; an answered message under `floor` is not shown."""
+        """The wire object; an answered message under `floor` is not shown, nor one that is not in the channel that the
+        reference names."""
         reference = message.reference
         referenced = None
         if reference is not None and reference.message_id >= floor:
             referenced = self.referenced.get(reference.message_id)
+            if referenced is not None and referenced.channel_id != reference.channel_id:
+                referenced = None
         return stored_message_object(message, referenced, self.accounts, addresses, self.parts)
 
     def objects(self, addresses: Addresses, floor: int = 0) -> list[wire.Message]:
