@@ -198,14 +198,28 @@ def web(quick: bool, as_json: bool) -> None:
     _measure(measured, quick=quick, as_json=as_json)
 
 
+@bench.command("import")
+@click.option("--messages", type=click.IntRange(1), help="How many.  [default: 200000]")
+@quick_option
+@json_alone_option()
+def import_(messages: int | None, quick: bool, as_json: bool) -> None:
+    """Messages of an old place a second.
+
+    It tells too for how long nobody else can write, and the memory that it takes.
+    """
+    from chat.bench import moving as measured
+
+    _measure(measured, quick=quick, as_json=as_json, messages=messages)
+
+
 @bench.command("all")
 @quick_option
 @json_alone_option()
 def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
-    from chat.bench import gateway, growth, guild, http, idle, restart, start, store
+    from chat.bench import gateway, growth, guild, http, idle, moving, restart, start, store
 
-    benches: tuple[Any, ...] = (gateway, http, store, start, restart, growth, guild, idle)
+    benches: tuple[Any, ...] = (gateway, http, store, start, restart, growth, guild, idle, moving)
     _print([bench.run(bench.QUICK if quick else bench.WHOLE) for bench in benches], as_json=as_json)
 
 

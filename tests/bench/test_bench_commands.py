@@ -135,6 +135,7 @@ FIGURES = {
         "longest_turn",
         "server_cpu",
     },
+    "import": {"messages_per_cpu_second", "messages_per_second", "longest_hold", "memory", "export_size"},
 }
 
 
