@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
@@ -21,10 +22,25 @@ from chat.registries.imports import ImportSource
 if TYPE_CHECKING:
     from chat.domain.imports.import_report import ImportFields, ImportReport
     from chat.imports.export_files import ExportFiles
+    from chat.imports.form import Record
     from chat.imports.wishes import ReadingWish
+    from chat.store.imports.imports import Import
+
+    class Export(Protocol):
+        """What was exported, as the readers open it."""
+
+        @property
+        def percent_read(self) -> float:
+            """How much of it was read."""
+
+        def read(self, wish: ReadingWish, now_ms: int) -> Iterator[Record]:
+            """Its records."""
+
 
 COLUMNS: Final = ("id", "guild_id", "source", "path", "state", "created_at")
 LOCK: Final = "import.lock"
+YOUNG_OBJECTS: Final = 100_000
+"""As many more objects than before have the garbage collector look for cycles."""
 MILLISECONDS: Final = 1_000
 
 
@@ -47,17 +63,54 @@ def _moment(context: click.Context, parameter: click.Parameter, value: str | Non
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * MILLISECONDS)
 
 
+def _reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of commands that bring an export along."""
+    options = (
+        instance_options,
+        click.argument("path", metavar="PATH", type=click.Path(path_type=Path)),
+        click.option("--guild", "guild", required=True, metavar="NAME_OR_ID", help="Where it goes."),
+        click.option("--owner", metavar="U", help="Make the guild of that name, and have U own it."),
+        click.option("--dry-run", is_flag=True, help="Tell what would come and what cannot, and write nothing."),
+        click.option("--since", callback=_moment, metavar="DATE", help="Leave older messages where they are."),
+        click.option("--channels", multiple=True, metavar="NAME_OR_ID", help="Only this channel; repeatable."),
+        click.option("--without-files", is_flag=True, help="Leave out files, pictures of people, emojis."),
+        json_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @import_.command()
-@instance_options
-@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--guild", "guild", required=True, metavar="NAME_OR_ID", help="Where it goes.")
-@click.option("--owner", metavar="U", help="Make the guild of that name, and have U own it.")
-@click.option("--dry-run", is_flag=True, help="Tell what would come and what cannot, and write nothing.")
-@click.option("--since", callback=_moment, metavar="DATE", help="Leave older messages where they are.")
-@click.option("--channels", "channels", multiple=True, metavar="NAME_OR_ID", help="Only this channel; repeatable.")
-@click.option("--without-files", is_flag=True, help="Leave out files, pictures of people, emojis.")
-@json_option
-def discord(
+@_reading
+def discord(**options: Any) -> None:
+    """Read what DiscordChatExporter wrote as JSON.
+
+    PATH is the directory or the ZIP archive: a file for each channel, with or without the media, and perhaps the
+    template of the guild. Messages keep their ids, so a newer export brings what is new.
+    """
+    from chat.imports.discord import DiscordExport
+
+    _bring(ImportSource.DISCORD, DiscordExport.open, **options)
+
+
+@import_.command()
+@_reading
+def community(**options: Any) -> None:
+    """Read what `chat export guild` wrote.
+
+    PATH is the directory, or a ZIP archive of it. It may come from another instance, or from a program that writes the
+    intermediate form.
+    """
+    from chat.imports.community import CommunityExport
+
+    _bring(ImportSource.COMMUNITY, CommunityExport.open, **options)
+
+
+def _bring(
+    source: ImportSource,
+    read: Callable[[ExportFiles], Export],
+    *,
     data: Path,
     path: Path,
     guild: str,
@@ -68,35 +121,32 @@ def discord(
     without_files: bool,
     as_json: bool,
 ) -> None:
-    """Read what DiscordChatExporter wrote as JSON.
-
-    PATH is the directory or the ZIP archive: a file for each channel, with or without the media, and perhaps the
-    template of the guild. Messages keep their ids, so a newer export brings what is new.
-    """
     from chat.imports.wishes import ReadingWish
 
     wish = ReadingWish(since=since, channels=frozenset(channels), files=not without_files)
-
     place = str(path.resolve())
 
     async def command(instance: Instance) -> ImportFields:
         from chat.imports.export_files import open_export
 
         with contextlib.closing(open_export(path)) as files:
+            export = read(files)  # what is no export makes no guild
             if dry_run:
-                return _previewed(instance, files, wish)
+                return _previewed(instance, export, wish)
             with _alone(instance):
-                return await _carried_out(instance, files, place, wish, guild, owner)
+                guild_id, is_new = await _guild(instance, guild, owner)
+                kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
+                made = await instance.areas().imports.imports.begin(guild_id, source, place, kept)
+                return await _carried_out(instance, files, export, made, wish, is_new=is_new)
 
     _print(administer(data, command), as_json=as_json)
 
 
-def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> ImportFields:
+def _previewed(instance: Instance, export: Export, wish: ReadingWish) -> ImportFields:
     from chat.domain.imports.import_preview import preview
     from chat.domain.imports.import_report import report_fields
-    from chat.imports.discord import DiscordExport
 
-    records = DiscordExport.open(files).read(wish, instance.clock.now_ms())
+    records = export.read(wish, instance.clock.now_ms())
     most = instance.settings.limits.attachment_max_size_premium
     told = report_fields(preview(instance.database.reader, records, most))
     return {
@@ -113,24 +163,21 @@ def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> Imp
 
 
 async def _carried_out(
-    instance: Instance, files: ExportFiles, place: str, wish: ReadingWish, guild: str, owner: str | None
+    instance: Instance, files: ExportFiles, export: Export, made: Import, wish: ReadingWish, *, is_new: bool
 ) -> ImportFields:
     import trio
 
     from chat.domain.imports.imports import import_fields
-    from chat.imports.discord import DiscordExport
 
-    export = DiscordExport.open(files)  # what is no export makes no guild
-    guild_id, is_new = await _guild(instance, guild, owner)
     areas = instance.areas()
-    kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
-    made = await areas.imports.imports.begin(guild_id, ImportSource.DISCORD, place, kept)
+    await areas.administration.blocklists.load()
     records = export.read(wish, instance.clock.now_ms())
     with progress_bar() as tell:
 
         def told(report: ImportReport) -> None:
             tell(f"{report.came['messages']:,} messages", export.percent_read)
 
+        _collect_seldom()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(areas.policy.media.workers.run)
             over = await areas.imports.imports.carry_out(
@@ -138,6 +185,12 @@ async def _carried_out(
             )
             nursery.cancel_scope.cancel()
     return import_fields(over)
+
+
+def _collect_seldom() -> None:
+    """Records hold no cycles, and there are millions of them: looking for cycles takes a tenth of an import."""
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, 10, 10)
 
 
 async def _guild(instance: Instance, name: str, owner: str | None) -> tuple[int, bool]:

@@ -50,6 +50,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "restore": "chat.cli.restore:restore",
     "storage": "chat.cli.storage:storage",
     "import": "chat.cli.imports:import_",
+    "export": "chat.cli.exports:export",
     "export-user": "chat.cli.backup:export_user",
     "openapi": "chat.cli.config:openapi",
     "asyncapi": "chat.cli.config:asyncapi",

@@ -38,7 +38,10 @@ class RoleRecord:
     position: int = 0
     permissions: int = 0
     hoist: bool = False
+    hoist_position: int | None = None
     mentionable: bool = False
+    unicode_emoji: str | None = None
+    """The character that stands beside names."""
 
 
 @frozen(kw_only=True)
@@ -58,7 +61,20 @@ class TagRecord:
     id: int
     name: str
     moderated: bool = False
+    emoji_id: int | None = None
     emoji_name: str | None = None
+
+
+@frozen(kw_only=True)
+class ForumRecord:
+    """What a forum has beside its tags: the emoji that clients offer to react with, how posts are sorted and shown (by
+    the numbers of the wire), and whether a post is found that has some of the tags or only one that has all."""
+
+    emoji_id: int | None = None
+    emoji_name: str | None = None
+    sort_order: int | None = None
+    layout: int = 0
+    tag_setting: str = "match_some"
 
 
 @frozen(kw_only=True)
@@ -68,6 +84,8 @@ class ThreadRecord:
     owner_id: int | None = None
     archived: bool = False
     locked: bool = False
+    invitable: bool | None = None
+    """Whether its members may bring others into a private thread; None for any other."""
     auto_archive_duration: int = 10_080
     """Minutes."""
     created_at: int | None = None
@@ -86,9 +104,20 @@ class ChannelRecord:
     parent_id: int | None = None
     position: int = 0
     nsfw: bool = False
+    nsfw_override: bool | None = None
+    content_warning_level: int = 0
+    content_warning_text: str | None = None
+    flags: int = 0
     rate_limit_per_user: int = 0
+    bitrate: int | None = None
+    user_limit: int | None = None
+    voice_connection_limit: int | None = None
+    url: str | None = None
+    default_auto_archive_duration: int | None = None
+    default_thread_rate_limit_per_user: int = 0
     overwrites: tuple[OverwriteRecord, ...] = ()
     tags: tuple[TagRecord, ...] = ()
+    forum: ForumRecord | None = None
     thread: ThreadRecord | None = None
     original_id: str | None = None
 
@@ -116,6 +145,11 @@ class ExpressionRecord:
     name: str
     path: str
     animated: bool = False
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    """Words by which a sticker is found."""
+    user_id: int | None = None
+    """Who made it."""
 
 
 @frozen(kw_only=True)
@@ -126,7 +160,12 @@ class FileRecord:
     name: str
     size: int = 0
     path: str | None = None
+    title: str | None = None
     description: str | None = None
+    spoiler: bool = False
+    """Whether it is hidden until somebody asks for it."""
+    waveform: str | None = None
+    """Of speech: how loud it is over time, in base64."""
 
 
 @frozen(kw_only=True)
@@ -146,14 +185,15 @@ class ReferenceRecord:
     """The message that another one answers (type 0) or passes on (type 1)."""
 
     channel_id: int
-    message_id: int
+    message_id: int = 0
+    """0 where it names the channel alone."""
     type: int = 0
 
 
 @frozen(kw_only=True)
 class MessageRecord:
-    """A message. `type` is one of `chat.registries.message_types.MessageType`; embeds, stickers and the snapshot are as
-    the wire has them."""
+    """A message. `type` is one of `chat.registries.message_types.MessageType`; embeds, stickers, components and the
+    snapshot are as the wire has them."""
 
     id: int
     channel_id: int
@@ -163,15 +203,19 @@ class MessageRecord:
     flags: int = 0
     edited_at: int | None = None
     pinned: bool = False
+    pinned_at: int | None = None
+    """Where that is known."""
     webhook_name: str | None = None
     """For a message of a webhook: what it was called there."""
     mentions: tuple[int, ...] = ()
     mention_roles: tuple[int, ...] = ()
     mention_everyone: bool = False
+    tts: bool = False
     reference: ReferenceRecord | None = None
     files: tuple[FileRecord, ...] = ()
     embeds: tuple[Mapping[str, Any], ...] = ()
     stickers: tuple[Mapping[str, Any], ...] = ()
+    components: tuple[Mapping[str, Any], ...] = ()
     snapshot: Mapping[str, Any] | None = None
     reactions: tuple[ReactionRecord, ...] = ()
     original_id: str | None = None
@@ -201,6 +245,8 @@ TROUBLES: Final[Mapping[str, str]] = {
     "nobody is named": "the export tells of a reaction and not of who reacted",
     "blocked": "the instance blocks it",
     "direct messages": "conversations of two are nobody else's",
+    "nobody has it": "it is for somebody or something that did not come along",
+    "stays behind": "the intermediate form has no place for it",
 }
 """Every reason, in words."""
 

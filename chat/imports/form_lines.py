@@ -23,7 +23,7 @@ from chat.snowflake import MAXIMUM
 
 FORM: Final = "chat community"
 
-LINE_BYTES: Final = 32 << 20
+LINE_BYTES: Final = 8 << 20
 """The longest line that is read."""
 
 
@@ -34,8 +34,12 @@ class NotTheForm(ValueError):
 def written(records: Iterable[Record]) -> Iterator[bytes]:
     """The lines of a file with these records."""
     yield orjson.dumps({"form": FORM, "version": VERSION}) + b"\n"
-    for record in records:
-        yield orjson.dumps({"kind": KIND_OF[type(record)], **as_plain(record)}) + b"\n"
+    yield from map(line_of, records)
+
+
+def line_of(record: Record) -> bytes:
+    """The line of one record."""
+    return orjson.dumps({"kind": KIND_OF[type(record)], **as_plain(record)}) + b"\n"
 
 
 def read(file: IO[bytes]) -> Iterator[Record]:
@@ -43,15 +47,35 @@ def read(file: IO[bytes]) -> Iterator[Record]:
 
     :raises NotTheForm: at the first line that holds no record.
     """
-    for number, line in enumerate(iter(functools.partial(file.readline, LINE_BYTES), b""), start=1):
+    for found in read_what_can_be(file):
+        if isinstance(found, NotTheForm):
+            raise found
+        yield found
+
+
+def read_what_can_be(file: IO[bytes]) -> Iterator[Record | NotTheForm]:
+    """The records of a file, and in the place of each line that holds none what is wrong with it.
+
+    :raises NotTheForm: where the first line does not say what the file is.
+    """
+    _require_form(_value(file.readline(LINE_BYTES), 1))
+    for number, line in enumerate(iter(functools.partial(file.readline, LINE_BYTES), b""), start=2):
+        if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+            while (rest := file.readline(LINE_BYTES)) and not rest.endswith(b"\n"):
+                pass
+            yield NotTheForm(f"line {number} is longer than {LINE_BYTES} bytes")
+            continue
         try:
-            value = orjson.loads(line)
-        except ValueError as error:
-            raise NotTheForm(f"line {number} is no JSON: {error}") from None
-        if number == 1:
-            _require_form(value)
-        else:
-            yield _record(value, number)
+            yield _record(_value(line, number), number)
+        except NotTheForm as error:
+            yield error
+
+
+def _value(line: bytes, number: int) -> object:
+    try:
+        return orjson.loads(line)
+    except ValueError as error:
+        raise NotTheForm(f"line {number} is no JSON: {error}") from None
 
 
 def _require_form(value: object) -> None:
@@ -126,7 +150,7 @@ def _records(*classes: type[Any]) -> list[type[Any]]:
     """The classes of records with those inside them, the innermost first."""
     from chat.imports import form
 
-    inner = [form.OverwriteRecord, form.TagRecord, form.ThreadRecord]
+    inner = [form.OverwriteRecord, form.TagRecord, form.ForumRecord, form.ThreadRecord]
     return [*inner, form.FileRecord, form.ReactionRecord, form.ReferenceRecord, *classes]
 
 
@@ -160,7 +184,7 @@ def _number(value: object, _: object) -> int:
 def _text(value: object, _: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
-    return lone_surrogates_gone(value)
+    return lone_surrogates_gone(value).replace("\0", "")
 
 
 def _truth(value: object, _: object) -> bool:

@@ -12,6 +12,9 @@ class ImportSource(enum.StrEnum):
     DISCORD = "discord"
     """DiscordChatExporter, as JSON."""
 
+    COMMUNITY = "community"
+    """`chat export guild`, of this instance or of another one."""
+
 
 class ImportState(enum.StrEnum):
     """Where an import stands."""

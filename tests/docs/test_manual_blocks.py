@@ -21,8 +21,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from chat.config import load_settings
+from chat.imports import form_lines
+from chat.imports.community import LINES
+from chat.imports.form import ChannelRecord, GuildRecord, MessageRecord, PersonRecord, Record
 from chat.manual.library import FOLDER
-from tests.imports.discord_world import channel, export, message, put
+from tests.imports.discord_world import channel, channel_id, export, message, moment, put
 from tests.test_readme import as_here, environment, free_port, run_in_shell
 
 PAGES: Final = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -44,7 +47,21 @@ def make_export(place: Path) -> None:
     put(place / "export", "general.json", export(channel(1, "general"), message(1, "The lamp is lit.")))
 
 
-BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {"moving-from-discord": make_export}
+def make_community(place: Path) -> None:
+    """What `chat export guild` has left."""
+    records: list[Record] = [
+        GuildRecord(id=channel_id(9), name="Lighthouse keepers"),
+        ChannelRecord(id=channel_id(1), type=0, name="general"),
+        PersonRecord(id=moment(0), name="Anna"),
+        MessageRecord(id=moment(1), channel_id=channel_id(1), author_id=moment(0), content="The lamp is lit."),
+    ]
+    put(place / "out", LINES, b"".join(form_lines.written(records)))
+
+
+BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {
+    "moving-from-discord": make_export,
+    "moving-to-another-instance": make_community,
+}
 """What pages suppose to be there, as files from elsewhere."""
 
 NO_RUN: Final = re.compile(r'no-run="([^"]+)"')

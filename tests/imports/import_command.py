@@ -34,7 +34,8 @@ class ImportCommand:
         """Import an export; what the command printed."""
         to = self.guild_id if guild is None else guild
         ending = self.command("import", "discord", path, "--guild", to, "--json", *options)
-        assert (ending.status, ending.err) == (0, "")
+        assert ending.status == 0, ending.err
+        assert ending.err == ""
         found: dict[str, Any] = ending.json
         return found
 
@@ -80,7 +81,7 @@ class ImportCommand:
         """Fail unless `chat check --deep` finds nothing."""
         with contextlib.closing(connect(DataDirectory(self.data).database)) as connection:
             found = [*self._problems(connection)]
-        assert found == []
+        assert not found, found
 
     @staticmethod
     def _problems(connection: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,22 @@ def test_files_over_the_limit_are_told_and_their_message_comes(
     found = importing.discord(tmp_path / "export")
     assert [(one["kind"], one["reason"]) for one in found["refused"]] == [("file", "too large")]
     assert importing.rows("SELECT content FROM messages") == [("see",)]
+
+
+def test_what_the_instance_blocks_does_not_come(importing: ImportCommand, tmp_path: Path) -> None:
+    blocked = (("phrase", "black spot"), ("file_sha", hashlib.sha256(b"poison").hexdigest()))
+    for name, value in blocked:
+        importing.execute("INSERT INTO blocklists (list, value, added_at) VALUES (?, ?, 5)", name, value)
+    put(tmp_path / "export", "media/p.bin", b"poison")
+    poison = {"id": "99", "url": "media/p.bin", "fileName": "p.bin"}
+    embed = {"title": "the Black Spot", "description": "x"}
+    said = [message(1, "the Black Spot"), message(2, "x", embeds=[embed]), message(3, "see", attachments=[poison])]
+    put(tmp_path / "export", "a.json", export(channel(1, "general"), *said))
+    found = importing.discord(tmp_path / "export")
+    refused = {(one["kind"], one["reason"]): one["count"] for one in found["refused"]}
+    assert refused == {("message", "blocked"): 2, ("file", "blocked"): 1}
+    assert importing.rows("SELECT content FROM messages") == [("see",)]
+    assert importing.rows("SELECT * FROM attachments") == []
 
 
 def test_list_and_show_tell_what_was_done(importing: ImportCommand, exported: Path) -> None:

@@ -18,6 +18,7 @@ from chat.imports.form import (
     ChannelRecord,
     ExpressionRecord,
     FileRecord,
+    ForumRecord,
     GuildRecord,
     MessageRecord,
     OverwriteRecord,
@@ -34,7 +35,7 @@ from chat.imports.form_lines import NotTheForm
 from chat.snowflake import MAXIMUM
 
 ids = st.integers(1, MAXIMUM)
-texts = st.text(max_size=20)
+texts = st.text(max_size=20).map(lambda text: text.replace("\0", ""))
 numbers = st.integers(0, 1 << 40)
 few_ids = st.lists(ids, max_size=3).map(tuple)
 
@@ -43,10 +44,13 @@ def record_of(of: type[Record], /, **fields: st.SearchStrategy[object]) -> st.Se
     return st.builds(of, **fields)
 
 
-references = st.builds(ReferenceRecord, channel_id=ids, message_id=ids, type=st.integers(0, 1))
+references = st.builds(ReferenceRecord, channel_id=ids, message_id=st.just(0) | ids, type=st.integers(0, 1))
 files = st.builds(FileRecord, id=ids, name=texts, size=numbers, path=st.none() | texts)
 reactions = st.builds(ReactionRecord, name=texts, emoji_id=st.none() | ids, count=numbers, user_ids=few_ids)
 embeds = st.lists(st.dictionaries(texts, texts | numbers, max_size=2), max_size=2).map(tuple)
+forums = st.builds(
+    ForumRecord, emoji_id=st.none() | ids, emoji_name=st.none() | texts, sort_order=st.none() | numbers, layout=numbers
+)
 threads = st.builds(ThreadRecord, owner_id=st.none() | ids, archived=st.booleans(), applied_tags=few_ids)
 overwrites = st.builds(OverwriteRecord, target_id=ids, type=st.integers(0, 1), allow=numbers, deny=numbers)
 tags = st.builds(TagRecord, id=ids, name=texts, moderated=st.booleans(), emoji_name=st.none() | texts)
@@ -62,6 +66,7 @@ EVERY = (
         parent_id=st.none() | ids,
         overwrites=st.lists(overwrites, max_size=2).map(tuple),
         tags=st.lists(tags, max_size=2).map(tuple),
+        forum=st.none() | forums,
         thread=st.none() | threads,
     ),
     record_of(PersonRecord, id=ids, name=texts, bot=st.booleans(), avatar=st.none() | texts),
@@ -125,7 +130,8 @@ def test_a_line_that_is_none_is_told_by_its_number(line: bytes, reason: str) -> 
 
 def test_the_manual_names_every_member() -> None:
     page = (Path(manual.__file__).parent / "community-form.md").read_text("utf-8")
-    records = [*KINDS.values(), OverwriteRecord, TagRecord, ThreadRecord, ReferenceRecord, FileRecord, ReactionRecord]
+    inner = [OverwriteRecord, TagRecord, ForumRecord, ThreadRecord, ReferenceRecord, FileRecord, ReactionRecord]
+    records = [*KINDS.values(), *inner]
     named = {field.name for record in records for field in attrs.fields(record)}
     assert {name for name in named if f"`{name}`" not in page} == set()
     assert {kind for kind in KINDS if f"| `{kind}` |" not in page} == set()

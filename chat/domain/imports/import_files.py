@@ -23,6 +23,8 @@ from chat.imports.export_files import BROKEN, ExportFiles
 from chat.imports.form import ExpressionRecord, FileRecord, TroubleRecord
 from chat.media.delivery import file_name
 from chat.registries.error_codes import ErrorCode
+from chat.registries.message_types import AttachmentFlag
+from chat.snowflake import snowflake_at
 from chat.store.guard import UNGUARDED
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
@@ -31,6 +33,8 @@ PIECE: Final = 262_144
 
 PICTURE_BYTES: Final = 10_485_760
 """A larger picture of a person or an emoji is not looked at."""
+
+WAVEFORM_CHARACTERS: Final = 1_024
 
 _NAME: Final = re.compile(r"[^A-Za-z0-9_]")
 NAME_CHARACTERS: Final = 32
@@ -49,13 +53,15 @@ class ImportFiles:
     _uploads: Uploads
     _files: ExportFiles
     _tell: Callable[[TroubleRecord], None]
+    _given: set[int] = attrs.field(factory=set, init=False)
+    """Ids of files that have no rows yet."""
 
     async def attachment(
         self, record: FileRecord, channel_id: int, message_id: int, user_id: int, position: int
     ) -> Attachment | None:
         """The row of a file that is stored now; None, and somebody was told, where it does not come along."""
         attachment = Attachment(
-            id=record.id,
+            id=self._free_id(record.id),
             channel_id=channel_id,
             user_id=user_id,
             filename=file_name(record.name),
@@ -63,14 +69,31 @@ class ImportFiles:
             size=0,
             message_id=message_id,
             position=position,
+            title=None if record.title is None else record.title[:1_024],
             description=None if record.description is None else record.description[:4_096],
             file_id=self._core.snowflakes(),
         )
         try:
-            return await self._kept(attachment, record.path or "")
+            kept = await self._kept(attachment, record.path or "")
         except _Refused as refused:
             self._tell(TroubleRecord(what="file", name=f"{message_id}/{record.name}", reason=str(refused)))
             return None
+        flags = kept.flags | (AttachmentFlag.IS_SPOILER.value if record.spoiler else 0)
+        waveform = record.waveform if record.waveform and len(record.waveform) <= WAVEFORM_CHARACTERS else None
+        return attrs.evolve(kept, flags=flags, waveform=waveform)
+
+    def _free_id(self, file_id: int) -> int:
+        """The id that a file had, or a new one where something here has that, or may get it."""
+        latest = snowflake_at(self._core.clock.now_ms())
+        is_taken = file_id in self._given or file_id > latest
+        if is_taken or attachments.by_id(self._core.database.reader, file_id) is not None:
+            file_id = self._core.snowflakes()
+        self._given.add(file_id)
+        return file_id
+
+    def forget_given(self) -> None:
+        """The files that were stored so far have their rows."""
+        self._given.clear()
 
     async def _kept(self, attachment: Attachment, path: str) -> Attachment:
         most = self._core.settings.limits.attachment_max_size_premium

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
 import attrs
 
@@ -16,11 +17,15 @@ from chat.domain.policy.images import AVATARS, ICONS
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.imports.form import ExpressionRecord, GuildRecord, PersonRecord, TroubleRecord
+from chat.store import policy
 from chat.store.accounts import accounts
 from chat.store.guard import UNGUARDED
 from chat.store.guilds import expressions, guilds
 from chat.store.guilds.expressions import Expression
 from chat.store.imports import imports
+
+NOBODY: Final = 0
+"""Made an emoji of which nothing is told."""
 
 
 @define(eq=False)
@@ -85,10 +90,14 @@ class ImportPictures:
 
     async def _expression(self, record: ExpressionRecord, place: ImportPlace, report: ImportReport) -> None:
         kind = STICKERS if record.what == STICKERS else EMOJIS
-        if expressions.by_id(self._core.database.reader, kind, record.id) is not None:
+        known = expressions.place_of(self._core.database.reader, record.id)
+        if known == (kind, place.guild_id):
             report.present[kind] += not imports.made_by(
                 self._core.database.reader, "expression", record.id, place.import_id
             )
+            return
+        if known is not None or record.id > place.latest_id:
+            report.trouble(TroubleRecord(what=kind, name=record.name, reason="id is taken"))
             return
         present = expressions.of_guild(self._core.database.reader, place.guild_id)
         limits = self._core.settings.limits
@@ -99,8 +108,19 @@ class ImportPictures:
         picture = await self._files.picture(kind, record.id, record.path, record.name)
         if picture is None:
             return
+        left = policy.only_of(self._core.database.reader, kind, record.id)
+        if left is not None and left.hash != picture.hash:  # of one that was deleted: old messages show it
+            report.trouble(TroubleRecord(what=kind, name=record.name, reason="id is taken"))
+            return
         made = Expression(
-            record.id, kind, place.guild_id, self._maker(place), expression_name(record), picture.is_animated
+            record.id,
+            kind,
+            place.guild_id,
+            NOBODY if record.user_id is None else place.account_of(record.user_id),
+            expression_name(record),
+            picture.is_animated,
+            record.description[:500],
+            tuple(word[:30] for word in record.keywords[:10]),
         )
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -111,7 +131,3 @@ class ImportPictures:
         async with self._media.kept(picture, guard=UNGUARDED):
             await self._core.database.write(unit, guard=UNGUARDED)
         report.came[kind] += 1
-
-    def _maker(self, place: ImportPlace) -> int:
-        guild = guilds.by_id(self._core.database.reader, place.guild_id)
-        return 0 if guild is None else guild.owner_id

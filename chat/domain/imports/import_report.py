@@ -71,6 +71,7 @@ class KeptReport(TypedDict):
     listed: list[ListedTrouble]
     bytes: int
     unread: dict[str, int]
+    made_unread: bool
 
 
 @define(eq=False)
@@ -85,8 +86,10 @@ class ImportReport:
     bytes: int = 0
     """Of files."""
     unread: dict[str, int] = attrs.field(factory=dict)
-    """By channel with new messages: the newest message that it had before. What came behind that is to count as read
-    for those who had read so far."""
+    """By channel with new messages that was here before: the newest message that it had then. What came behind that is
+    to count as read for those who had read so far."""
+    made_unread: bool = False
+    """Whether the channels that the import has made are still to count as read."""
 
     def trouble(self, record: TroubleRecord) -> None:
         """Something does not come along."""
@@ -103,6 +106,7 @@ class ImportReport:
             "listed": self.listed,
             "bytes": self.bytes,
             "unread": self.unread,
+            "made_unread": self.made_unread,
         }
 
     @staticmethod
@@ -117,6 +121,7 @@ class ImportReport:
             list(kept["listed"]),
             kept["bytes"],
             dict(kept["unread"]),
+            kept.get("made_unread", False),
         )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import trio
@@ -35,11 +36,15 @@ from chat.store.guilds import channels, guilds
 from chat.store.imports import imports, portions
 from chat.store.imports.imports import Import
 
+if TYPE_CHECKING:
+    from chat.domain.imports.guild_export import GuildExport
+
 NO_IMPORT: Final = 0
 """Stands for the import that a guild was made for, which begins later."""
 
 MEMBERS_AT_ONCE: Final = 500
-"""Members for whom a channel counts as read in one unit."""
+CHANNELS_AT_ONCE: Final = 50
+"""How much counts as read in one unit: channels, and members of all of them together."""
 
 
 @define(eq=False)
@@ -108,9 +113,14 @@ class Imports:
         database = self._core.database
         # What came is counted on; what was in the way is told anew, since all of the export is read again.
         earlier = ImportReport.of(made.report)
-        report = ImportReport(came=earlier.came, bytes=earlier.bytes, unread=earlier.unread)
-        place = ImportPlace.read(database.reader, made.guild_id, made.id)
+        report = ImportReport(
+            came=earlier.came, bytes=earlier.bytes, unread=earlier.unread, made_unread=earlier.made_unread
+        )
+        now_ms = self._core.clock.now_ms()
+        place = ImportPlace.read(database.reader, made.guild_id, made.id, self._core.snowflakes, now_ms)
         place.is_new = is_new
+        if report.made_unread:
+            place.made_channels.update(imports.things_of(database.reader, "channel", made.id))
         stored = ImportFiles(self._core, self._media, self._uploads, files, report.trouble)
         usernames = Usernames(self._core.settings, self._core.chance)
         writing = ImportWriting(
@@ -121,7 +131,7 @@ class Imports:
                 settings=self._core.settings,
                 snowflakes=self._core.snowflakes,
                 usernames=usernames,
-                now_ms=self._core.clock.now_ms(),
+                now_ms=now_ms,
             ),
             files=stored,
             pictures=ImportPictures(self._core, self._media, stored, with_files),
@@ -152,12 +162,15 @@ class Imports:
         """What came counts as read; the import is over, and a running server sends the guild anew."""
         if imports.by_id(self._core.database.reader, made.id) is None:
             raise OperatorError(f"the guild {made.guild_id} is gone")
-        for channel_id, before in report.unread.items():
-            await self._mark_read(int(channel_id), before)
+        unread = {int(channel_id): before for channel_id, before in report.unread.items()}
+        if report.made_unread:
+            unread |= dict.fromkeys(imports.things_of(self._core.database.reader, "channel", made.id), 0)
+        await self._mark_read(list(unread.items()))
 
         def unit(connection: sqlite3.Connection) -> Import:
             now = self._core.clock.now_ms()
             report.unread.clear()
+            report.made_unread = False
             over = attrs.evolve(made, state=state, report=report.kept(), changed_at=now, completed_at=now)
             imports.put(connection, over)
             server_notes.leave(connection, server_notes.guild_imported(made.guild_id), now)
@@ -165,12 +178,25 @@ class Imports:
 
         return await self._core.database.write(unit, guard=UNGUARDED)
 
-    async def _mark_read(self, channel_id: int, before: int) -> None:
-        def unit(connection: sqlite3.Connection) -> int:
-            return portions.mark_read(connection, channel_id, before, MEMBERS_AT_ONCE)
+    async def _mark_read(self, unread: list[tuple[int, int]]) -> None:
+        """Have channels count as read up to their newest messages, by those who had read up to another one."""
 
-        while await self._core.database.write(unit, guard=UNGUARDED) == MEMBERS_AT_ONCE:
-            pass
+        def unit(connection: sqlite3.Connection) -> None:
+            left = MEMBERS_AT_ONCE
+            for _ in range(min(CHANNELS_AT_ONCE, len(unread))):
+                left -= portions.mark_read(connection, *unread[-1], left)
+                if left <= 0:
+                    return  # the same channel may have more members
+                unread.pop()
+
+        while unread:
+            await self._core.database.write(unit, guard=UNGUARDED)
+
+    def export_of(self, guild_id: int, folder: Path) -> GuildExport:
+        """The export of a guild into an empty directory, to be written."""
+        from chat.domain.imports.guild_export import GuildExport
+
+        return GuildExport(self._core, self._media.storage, guild_id, folder)
 
     def every(self) -> list[ImportFields]:
         """All imports, the newest first, as they are printed."""

@@ -44,6 +44,12 @@ def by_id(connection: sqlite3.Connection, kind: str, expression_id: int) -> Expr
     return None if row is None else Expression(*row)
 
 
+def place_of(connection: sqlite3.Connection, expression_id: int) -> tuple[str, int] | None:
+    """The kind and the guild of what has this id."""
+    row = connection.execute("SELECT kind, guild_id FROM expressions WHERE id = ?", (expression_id,)).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
 def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Expression]:
     """Every expression of a guild, of both kinds, oldest first."""
     return [Expression(*row) for row in connection.execute(_OF_GUILD, (guild_id,))]

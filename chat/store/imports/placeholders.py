@@ -45,9 +45,31 @@ def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Placeh
     return next(iter(_found(connection, "guild_id = ? AND user_id = ?", guild_id, user_id)), None)
 
 
+def is_unclaimed(connection: sqlite3.Connection, user_id: int) -> bool:
+    """Whether the account is a placeholder, and nobody has claimed it in any guild."""
+    row = connection.execute(
+        "SELECT count(*), count(claimed_by) FROM placeholders WHERE user_id = ?", (user_id,)
+    ).fetchone()
+    return bool(row[0]) and not row[1]
+
+
 def is_one(connection: sqlite3.Connection, user_id: int) -> bool:
     """Whether the account is a placeholder, of any guild."""
     return connection.execute("SELECT 1 FROM placeholders WHERE user_id = ? LIMIT 1", (user_id,)).fetchone() is not None
+
+
+def is_somebody(connection: sqlite3.Connection, some_id: int) -> bool:
+    """Whether something that can write messages has this id: an account, erased ones too, an application or a
+    webhook."""
+    row = connection.execute(
+        """
+        SELECT EXISTS (SELECT 1 FROM users WHERE id = ?1)
+            OR EXISTS (SELECT 1 FROM applications WHERE id = ?1)
+            OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1)
+        """,
+        (some_id,),
+    ).fetchone()
+    return bool(row[0])
 
 
 def claim(connection: sqlite3.Connection, placeholder: Placeholder, claimed_by: int | None, at: int | None) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from chat.classes import frozen
 from chat.snowflake import snowflake_time_ms
 from chat.store.messages import attachments, message_search_entries
+from chat.store.messages.attachments import Attachment
 from chat.store.messages.message_search_entries import MessageSurroundings
 from chat.store.messages.messages import Message, MessageRow, row_of
 from chat.store.messages.reactions import Emoji
@@ -22,6 +23,10 @@ from chat.store.messages.reactions import Emoji
 _INSERT: Final = (
     f"INSERT INTO messages ({', '.join(MessageRow._fields)}) VALUES ({', '.join('?' * len(MessageRow._fields))})"  # noqa: S608 - our own names
 )
+
+_PLAIN: Final = ("id", "channel_id", "author_id", "type", "content", "flags")
+_INSERT_PLAIN: Final = f"INSERT INTO messages ({', '.join(_PLAIN)}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+"""Python's sqlite3 asks for an adapter of each None and each bool, which costs more than writing the column."""
 
 
 @frozen
@@ -64,31 +69,108 @@ def known_among(connection: sqlite3.Connection, message_ids: Sequence[int]) -> K
     return Known(dict(rows.fetchall()), dict(noted.fetchall()))
 
 
-def insert(connection: sqlite3.Connection, import_id: int, portion: Sequence[ImportedMessage]) -> None:
-    """Write messages that are not here yet, in channels that are; ids of files are given out already."""
-    messages = [one.message for one in portion]
-    connection.executemany(_INSERT, map(row_of, messages))
-    connection.executemany(
-        "INSERT OR REPLACE INTO imported_messages (message_id, import_id, person_id) VALUES (?, ?, ?)",
-        [(one.message.id, import_id, one.person_id) for one in portion],
+def channels_among(connection: sqlite3.Connection, channel_ids: Iterable[int]) -> set[int]:
+    """The channels among these ids that are here."""
+    rows = connection.execute(
+        "SELECT id FROM channels WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(channel_ids)),)
     )
-    _insert_named(connection, messages)
+    return {channel_id for (channel_id,) in rows}
+
+
+def is_elsewhere(connection: sqlite3.Connection, message_id: int, channel_id: int | None) -> bool:
+    """Whether there is a message with this id in another channel."""
+    row = connection.execute("SELECT channel_id FROM messages WHERE id = ?", (message_id,)).fetchone()
+    return row is not None and row[0] != channel_id
+
+
+@frozen
+class PortionRows:
+    """Messages as the tables have them."""
+
+    ids: list[int]
+    plain: list[tuple[int, int, int, int, str, int]]
+    """Messages of which nothing but the columns of `_PLAIN` is to be said, as of most."""
+    messages: list[MessageRow]
+    noted: list[tuple[int, int, int]]
+    people: list[tuple[int, int]]
+    roles: list[tuple[int, int]]
+    files: list[Attachment]
+    reactions: list[tuple[int, GivenReaction]]
+    entries: list[tuple[int, str, str]]
+    moves: list[ChannelGrowth]
+
+
+@frozen
+class ChannelGrowth:
+    """How a channel goes on by a portion: its newest message, its newest pin or 0, and by how many messages a thread
+    grows, None for another channel."""
+
+    channel_id: int
+    newest: int
+    pinned_at: int
+    grown: int | None
+
+
+def rows_of(import_id: int, portion: Sequence[ImportedMessage]) -> PortionRows:
+    """The rows of messages that are not here yet; made before the writer is held."""
+    messages = [one.message for one in portion]
+    return PortionRows(
+        ids=[message.id for message in messages],
+        plain=[
+            (one.id, one.channel_id, one.author_id, one.type, one.content, one.flags)
+            for one in messages
+            if _is_plain(one)
+        ],
+        messages=[row_of(one) for one in messages if not _is_plain(one)],
+        noted=[(one.message.id, import_id, one.person_id) for one in portion],
+        people=[(one.id, user_id) for one in messages for user_id in one.mentioned_user_ids],
+        roles=[(one.id, role_id) for one in messages for role_id in one.mentioned_role_ids],
+        files=[file for one in messages for file in one.attachments],
+        reactions=[(one.message.id, reaction) for one in portion for reaction in one.reactions],
+        entries=message_search_entries.entries_of((one.message, one.around) for one in portion),
+        moves=list(_moves(portion)),
+    )
+
+
+def _is_plain(one: Message) -> bool:
+    if one.extra is not None or one.reference is not None or one.webhook_id is not None or one.has_reactions:
+        return False
+    return one.edited_at is None and one.pinned_at is None and not one.mention_everyone and not one.tts
+
+
+def _moves(portion: Sequence[ImportedMessage]) -> Iterator[ChannelGrowth]:
+    by_channel: dict[int, list[ImportedMessage]] = defaultdict(list)
     for one in portion:
-        for file in one.message.attachments:
-            attachments.insert(connection, file)
-        for reaction in one.reactions:
-            _insert_reaction(connection, one.message.id, reaction)
-    _move_channels_on(connection, portion)
-    message_search_entries.add(connection, [(one.message, one.around) for one in portion])
+        by_channel[one.message.channel_id].append(one)
+    for channel_id, some in by_channel.items():
+        newest = max(one.message.id for one in some)
+        pinned = max(one.message.pinned_at or 0 for one in some)
+        grown = sum(one.message.id != channel_id for one in some) if some[0].is_in_thread else None
+        yield ChannelGrowth(channel_id, newest, pinned, grown)
 
 
-def _insert_named(connection: sqlite3.Connection, messages: Iterable[Message]) -> None:
-    people = [(one.id, user_id) for one in messages for user_id in one.mentioned_user_ids]
-    if people:
-        connection.executemany("INSERT OR IGNORE INTO message_mentions (message_id, user_id) VALUES (?, ?)", people)
-    roles = [(one.id, role_id) for one in messages for role_id in one.mentioned_role_ids]
-    if roles:
-        connection.executemany("INSERT OR IGNORE INTO message_role_mentions (message_id, role_id) VALUES (?, ?)", roles)
+def insert(connection: sqlite3.Connection, rows: PortionRows) -> None:
+    """Write them, in channels that are here; ids of files are given out already."""
+    connection.executemany(_INSERT_PLAIN, rows.plain)
+    connection.executemany(_INSERT, rows.messages)
+    connection.executemany(
+        "INSERT OR REPLACE INTO imported_messages (message_id, import_id, person_id) VALUES (?, ?, ?)", rows.noted
+    )
+    if rows.people:
+        connection.executemany(
+            "INSERT OR IGNORE INTO message_mentions (message_id, user_id) VALUES (?, ?)", rows.people
+        )
+    if rows.roles:
+        connection.executemany(
+            "INSERT OR IGNORE INTO message_role_mentions (message_id, role_id) VALUES (?, ?)", rows.roles
+        )
+    for file in rows.files:
+        attachments.insert(connection, file)
+    for message_id, reaction in rows.reactions:
+        _insert_reaction(connection, message_id, reaction)
+    for move in rows.moves:
+        _move_on(connection, move)
+    message_search_entries.add(connection, rows.ids, rows.entries)
 
 
 def _insert_reaction(connection: sqlite3.Connection, message_id: int, reaction: GivenReaction) -> None:
@@ -115,30 +197,24 @@ def _insert_reaction(connection: sqlite3.Connection, message_id: int, reaction: 
         )
 
 
-def _move_channels_on(connection: sqlite3.Connection, portion: Sequence[ImportedMessage]) -> None:
-    by_channel: dict[int, list[ImportedMessage]] = defaultdict(list)
-    for one in portion:
-        by_channel[one.message.channel_id].append(one)
-    for channel_id, some in by_channel.items():
-        newest = max(one.message.id for one in some)
-        pinned = max((one.message.pinned_at or 0 for one in some), default=0)
+def _move_on(connection: sqlite3.Connection, move: ChannelGrowth) -> None:
+    connection.execute(
+        """
+        UPDATE channels
+           SET last_message_id = max(coalesce(last_message_id, 0), ?1),
+               last_pin_timestamp = iif(?2 > 0, max(coalesce(last_pin_timestamp, 0), ?2), last_pin_timestamp)
+         WHERE id = ?3
+        """,
+        (move.newest, move.pinned_at, move.channel_id),
+    )
+    if move.grown is not None:
         connection.execute(
             """
-            UPDATE channels
-               SET last_message_id = max(coalesce(last_message_id, 0), ?1),
-                   last_pin_timestamp = iif(?2 > 0, max(coalesce(last_pin_timestamp, 0), ?2), last_pin_timestamp)
-             WHERE id = ?3
+            UPDATE threads SET message_count = message_count + ?1, total_message_sent = total_message_sent + ?1
+             WHERE id = ?2
             """,
-            (newest, pinned, channel_id),
+            (move.grown, move.channel_id),
         )
-        if some[0].is_in_thread:
-            connection.execute(
-                """
-                UPDATE threads SET message_count = message_count + ?1, total_message_sent = total_message_sent + ?1
-                 WHERE id = ?2
-                """,
-                (sum(one.message.id != channel_id for one in some), channel_id),
-            )
 
 
 def mark_read(connection: sqlite3.Connection, channel_id: int, before: int, most: int) -> int:

@@ -12,6 +12,7 @@ changes gets an entry of the present form, and `renew` brings the others over. E
 from __future__ import annotations
 
 import enum
+import functools
 import itertools
 import json
 import sqlite3
@@ -193,14 +194,18 @@ def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
     return len(ids)
 
 
-def add(connection: sqlite3.Connection, written: Sequence[tuple[Message, MessageSurroundings]]) -> None:
-    """Index messages in the unit that writes them, in which nothing else has touched them."""
+def entries_of(written: Iterable[tuple[Message, MessageSurroundings]]) -> list[tuple[int, str, str]]:
+    """The entries of messages, each behind its id, in ascending order, for which the index has not to be written out in
+    between. System messages have none."""
     found = ((message.id, entry_of(message, around)) for message, around in written)
-    entries = sorted((message_id, *entry) for message_id, entry in found if entry is not None)
+    return sorted((message_id, *entry) for message_id, entry in found if entry is not None)
+
+
+def add(connection: sqlite3.Connection, ids: Sequence[int], entries: Sequence[tuple[int, str, str]]) -> None:
+    """Index messages in the unit that writes them, in which nothing else has touched them; `entries` are theirs."""
     connection.executemany("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entries)
     connection.execute(
-        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))",
-        (json.dumps([message.id for message, _ in written]),),
+        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
     )
 
 
@@ -393,21 +398,30 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
     return {message_id: entry for message_id, entry in found if entry is not None}
 
 
+@functools.lru_cache(2_048)
+def _who_and_where(
+    author_id: int, kind: AuthorType, channel_id: int, channel_type: int, parent_id: int | None, guild_id: int | None
+) -> str:
+    """The terms that all messages of an author in a channel have; somebody who writes goes on for a while."""
+    places = [(Filter.CHANNEL, channel_id)]
+    if parent_id is not None and channel_type in THREAD_CHANNEL_TYPES:
+        is_private = channel_type == ChannelType.PRIVATE_THREAD
+        places.append((Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, parent_id))
+    found = []
+    for place, place_id in places:
+        found += [id_term(place, place_id), pair_term(WITH_AUTHOR[place], author_id, place_id)]
+    if guild_id is not None:
+        found.append(id_term(Filter.GUILD, guild_id))
+    return " ".join([*found, id_term(Filter.AUTHOR, author_id), value_term(Filter.AUTHOR_TYPE, kind)])
+
+
 def _filters(message: Message, around: MessageSurroundings) -> Iterator[str]:
-    places = [(Filter.CHANNEL, message.channel_id)]
-    if around.parent_id is not None and around.channel_type in THREAD_CHANNEL_TYPES:
-        is_private = around.channel_type == ChannelType.PRIVATE_THREAD
-        places.append((Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, around.parent_id))
-    for kind, place_id in places:
-        yield id_term(kind, place_id)
-        yield pair_term(WITH_AUTHOR[kind], message.author_id, place_id)
-    if around.guild_id is not None:
-        yield id_term(Filter.GUILD, around.guild_id)
-    yield id_term(Filter.AUTHOR, message.author_id)
     if message.webhook_id is not None:
-        yield value_term(Filter.AUTHOR_TYPE, AuthorType.WEBHOOK)
+        kind = AuthorType.WEBHOOK
     else:
-        yield value_term(Filter.AUTHOR_TYPE, AuthorType.BOT if around.is_bot else AuthorType.USER)
+        kind = AuthorType.BOT if around.is_bot else AuthorType.USER
+    of = around.channel_type, around.parent_id, around.guild_id
+    yield _who_and_where(message.author_id, kind, message.channel_id, *of)
     for user_id in message.mentioned_user_ids:
         yield id_term(Filter.MENTION, user_id)
     if message.mention_everyone:
