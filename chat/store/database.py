@@ -133,9 +133,10 @@ class Database:
     ) -> T:
         """Run `unit` in the writer's next transaction and return its result once that is on the disk.
 
-        `unit` runs under a SAVEPOINT of its own: an exception from it undoes only what it did itself, and is raised
-        here. After the commit `then(result)` runs on the loop's thread, in commit order, before any caller of the same
-        group goes on; it must not raise. Once the unit is queued, cancelling the caller stops neither of the two.
+        `unit` runs under a SAVEPOINT of its own, or alone in the transaction: an exception from it undoes only what it
+        did itself, and is raised here. After the commit `then(result)` runs on the loop's thread, in commit order,
+        before any caller of the same group goes on; it must not raise. Once the unit is queued, cancelling the caller
+        stops neither of the two.
 
         Raises StorageUnavailable when the store is failing or closed, when the queue has no room for
         ROOM_DEADLINE_SECONDS, and when the group could not be committed: nothing was written and no `then` runs.

@@ -1,4 +1,4 @@
-"""Group commit: several units of work, each under a SAVEPOINT of its own, in one transaction.
+"""Group commit: several units of work, each under a SAVEPOINT of its own, in one transaction; one alone needs none.
 
 Nothing in here knows of threads or of Trio: `chat.store.database` decides where and when a group runs.
 """
@@ -142,8 +142,12 @@ class Writer:
             connection.execute("BEGIN IMMEDIATE")
             if self.slowness is not None:  # another process may be writing
                 self.slowness.judge(f"{len(group)} units", "lock", began, group[0].cause)
-            for request in group:
-                self._run_unit(connection, request)
+            if len(group) != 1:
+                for request in group:
+                    self._run_unit(connection, request)
+            elif not self._run_alone(connection, group[0]):
+                self.failure = None
+                return
             began = time.perf_counter()
             connection.execute("COMMIT")
             if self.slowness is not None:
@@ -162,6 +166,20 @@ class Writer:
         if self._connection is None:
             self._connection = self._open_connection()
         return self._connection
+
+    def _run_alone(self, connection: sqlite3.Connection, request: WriteRequest) -> bool:
+        """Run the only unit of a transaction, and return whether there is something to commit. Nobody else's work has
+        to outlive its error, and a savepoint would keep a copy of every page that it changes."""
+        began = time.perf_counter()
+        try:
+            request.result = request.unit(connection)
+        except Exception as error:  # noqa: BLE001 - it is handed to the caller, whose own it is
+            request.error = as_caller_sees(error)
+            # Where the error ended the transaction this raises as well, and the group is given up.
+            connection.execute("ROLLBACK")
+        if self.slowness is not None:
+            self.slowness.judge(request.unit, "unit", began, request.cause)
+        return request.error is None
 
     def _run_unit(self, connection: sqlite3.Connection, request: WriteRequest) -> None:
         began = time.perf_counter()
