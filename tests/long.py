@@ -27,9 +27,7 @@ OUTPUT: Final = "long tests left out"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the mark known."""
-    config.addinivalue_line(
-        "markers", "long(minutes): takes long by nature; runs with `-m long` or when named"
-    )
+    config.addinivalue_line("markers", "long(minutes): takes long by nature; runs with `-m long` or when named")
     config.stash[LEFT_OUT] = 0
 
 
