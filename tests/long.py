@@ -7,8 +7,8 @@ A pytest plugin. Simulated weeks, series of kills, browsers, other people's clie
     python -m pytest -n 2 -m long     these
     python -m pytest tests/FILE.py    a file that is named runs whole, and so does a test of it that is named
 
-Those that take minutes say so, `@pytest.mark.long(minutes=2)`, and are begun first: a worker that begins one when all
-others are done would be waited for.
+Tests that take minutes say so, `@pytest.mark.long(minutes=2)`, and run first. At the end one worker would wait for
+another that had just begun such a test.
 """
 
 from __future__ import annotations
