@@ -25,9 +25,10 @@ def machine(chromium: Browser, home: Instance) -> PersonMachine:
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, pytest.param(None, id="new")])
-def test_a_person_finds_nothing_wrong(machine: PersonMachine, seed: int | None) -> None:
+def test_a_person_finds_nothing_wrong(machine: PersonMachine, seed: int | None, pytestconfig: pytest.Config) -> None:
     if seed is None:
-        seed = random.SystemRandom().randrange(1_000_000_000)
+        given = pytestconfig.getoption("--hypothesis-seed")  # that of the whole run
+        seed = random.SystemRandom().randrange(1_000_000_000) if given is None else int(given)
     print(f"python -m tests.web.person --seed {seed} --acts {ACTS}")
     finding = machine.example(seed, ACTS)
     assert finding is None, finding.told()
