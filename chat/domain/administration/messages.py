@@ -39,7 +39,7 @@ from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
-from chat.store.messages import attachments, messages
+from chat.store.messages import attachments, author_messages, messages
 from chat.store.messages.messages import Message
 
 TO_MESSAGE: Final = re.compile(r"/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})(?:[/?#]|$)")
@@ -312,7 +312,7 @@ class MessageShreds:
         left = True
 
         def unit(connection: sqlite3.Connection) -> tuple[Progress, RemovedMessages | None]:
-            batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
+            batch = author_messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
             if batch is None:
                 # What was deleted meanwhile was counted and is not there.
                 total = run.job.progress_total or 0
@@ -371,7 +371,7 @@ class MessageShreds:
 
 def _count(connection: sqlite3.Connection, user_id: int) -> Count:
     channels, number, last_id = 0, 0, 0
-    while page := messages.page_of_author(connection, user_id, last_id, COUNTED_AT_ONCE):
+    while page := author_messages.page_of_author(connection, user_id, last_id, COUNTED_AT_ONCE):
         channels += len({channel_id for _, channel_id in page})
         number += len(page)
         last_id = page[-1][0]

@@ -36,7 +36,7 @@ from chat.store.guilds.channels import Channel, Forum, ForumReaction, ForumTag, 
 from chat.store.guilds.roles import Role
 from chat.store.imports import imports, placeholders, portions
 from chat.store.imports.placeholders import Placeholder
-from chat.store.messages import messages
+from chat.store.messages import author_messages
 from chat.store.threads import Thread
 
 DEFAULT_USERNAME: Final = "someone"
@@ -379,7 +379,7 @@ class PlaceWriter:
             record.id > place.latest_id
             or placeholders.is_somebody(connection, record.id)
             or channels.type_of(connection, record.id) is not None
-            or messages.last_of_author(connection, record.id) > 0  # somebody of whom another export did not tell
+            or author_messages.last_of_author(connection, record.id) > 0  # somebody of whom another export did not tell
         )
         return self._snowflakes() if is_taken else record.id
 

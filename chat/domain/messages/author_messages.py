@@ -20,7 +20,7 @@ from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.thread_access import ChannelWitness
 from chat.registries.jobs import ErrandKind
 from chat.store.guard import Guard
-from chat.store.messages import messages
+from chat.store.messages import author_messages
 
 BATCH_MESSAGES: Final = 100
 """Messages that one event names at most (guilds.md, Deletion of own messages)."""
@@ -44,14 +44,16 @@ class AuthorsMessages:
     async def delete_all(self, guild_id: int, author_id: int, *, leaves: bool = False, guard: Guard) -> None:
         """Delete every message that the author has written in the guild's channels and threads so far; returns once all
         of them are gone. With `leaves` the author then leaves the guild, unless the author has to stay by then."""
-        last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
+        last_id = await self._core.database.read(
+            lambda connection: author_messages.last_of_author(connection, author_id)
+        )
         state = {"guild_id": guild_id, "author_id": author_id, "since_id": 0, "last_id": last_id, "leaves": leaves}
         await self._core.errands.do(ErrandKind.DELETE_GUILD_MESSAGES, state, guard=guard)
 
     def begin_in(self, connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int) -> Errand:
         """In a unit: begin to delete the author's messages whose id is at least `since_id`. Call `finish` after the
         commit."""
-        last_id = messages.last_of_author(connection, author_id)
+        last_id = author_messages.last_of_author(connection, author_id)
         state = {"guild_id": guild_id, "author_id": author_id, "since_id": since_id, "last_id": last_id}
         return self._core.errands.begin_in(connection, ErrandKind.DELETE_GUILD_MESSAGES, state)
 
@@ -65,7 +67,7 @@ class AuthorsMessages:
         since_id, last_id = errand.state["since_id"], errand.state["last_id"]
 
         def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, Callable[[], None] | None]:
-            batch = messages.some_of_author(connection, guild_id, author_id, since_id, last_id, BATCH_MESSAGES)
+            batch = author_messages.some_of_author(connection, guild_id, author_id, since_id, last_id, BATCH_MESSAGES)
             if batch is not None:
                 return state, functools.partial(self._announce, remove_messages(connection, *batch))
             return None, self._leave(connection, guild_id, author_id) if state.get("leaves") else None
@@ -81,7 +83,9 @@ class AuthorsMessages:
         """Delete every message that the account of `access` has written in the channel so far; returns once all of them
         are gone."""
         author_id = access.user_id
-        last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
+        last_id = await self._core.database.read(
+            lambda connection: author_messages.last_of_author(connection, author_id)
+        )
         state = {"channel_id": access.channel.id, "author_id": author_id, "since_id": 0, "last_id": last_id}
         await self._core.errands.do(ErrandKind.DELETE_CHANNEL_MESSAGES, state, guard=guard)
 
@@ -92,7 +96,7 @@ class AuthorsMessages:
             # What the account wrote elsewhere is passed over by a reader, once, so that no writer waits for that.
             message_ids = await self._core.database.read(
                 functools.partial(
-                    messages.of_author_in_channel,
+                    author_messages.of_author_in_channel,
                     author_id=errand.state["author_id"],
                     channel_id=channel_id,
                     since_id=errand.state["since_id"],

@@ -34,7 +34,7 @@ from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED
-from chat.store.messages import messages
+from chat.store.messages import author_messages
 
 BATCH_MESSAGES: Final = 100
 """Messages that one transaction deletes, and that one event names."""
@@ -74,7 +74,7 @@ class OwnMessageDeletion(DueWork):
         """
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
-        number, channels = await self._core.database.read(partial(messages.count_of_author, author_id=user_id))
+        number, channels = await self._core.database.read(partial(author_messages.count_of_author, author_id=user_id))
         due_at = self._clock.now_ms() + OWN_MESSAGE_DELETION_DELAY_MS
         after = await self._change(principal, lambda account: _with_wish(account, due_at, number, channels))
         log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
@@ -95,7 +95,7 @@ class OwnMessageDeletion(DueWork):
         """
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
-        last_id = await self._core.database.read(partial(messages.last_of_author, author_id=user_id))
+        last_id = await self._core.database.read(partial(author_messages.last_of_author, author_id=user_id))
         state = {"user_id": user_id, "last_id": last_id}
         await self._core.errands.do(ErrandKind.DELETE_OWN_MESSAGES, state, guard=principal.guard)
 
@@ -173,5 +173,5 @@ def _with_wish(account: Account, due_at: int | None, number: int, channels: int)
 
 
 def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> RemovedMessages | None:
-    batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
+    batch = author_messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
     return None if batch is None else remove_messages(connection, *batch)

@@ -22,7 +22,7 @@ from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.registries.jobs import ArchiveSubject
 from chat.store.connections import to_unsigned
-from chat.store.messages import attachments, messages
+from chat.store.messages import attachments, author_messages, messages
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message
 
@@ -86,7 +86,7 @@ def messages_of_user(
     connection: sqlite3.Connection, user_id: int, after: Place | None
 ) -> tuple[list[Message], Place | None]:
     """A page of the messages that the account wrote, oldest first, and where the next page begins."""
-    page = messages.page_of_author(connection, user_id, after[0] if after else 0, MESSAGES_AT_ONCE)
+    page = author_messages.page_of_author(connection, user_id, after[0] if after else 0, MESSAGES_AT_ONCE)
     found = sorted(messages.by_ids(connection, [message_id for message_id, _ in page]), key=lambda message: message.id)
     return found, (page[-1][0],) if len(page) == MESSAGES_AT_ONCE else None
 
