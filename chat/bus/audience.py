@@ -1,7 +1,7 @@
 """Who an event is for, said by the domain without knowing who is connected.
 
-Each class is one audience code of the dispatch registry (`chat.registries.events`). The gateway turns an audience into
-sessions at the moment of publication, so an event is judged on the state at its commit.
+Each class is one audience code of the dispatch registry (`chat.registries.event_rules`). The gateway turns an audience
+into sessions at the moment of publication, so an event is judged on the state at its commit.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from chat.classes import frozen
+from chat.registries.event_rules import EVENTS
 from chat.registries.event_rules import Audience as Code
-from chat.registries.events import EVENTS, EventName
+from chat.registries.events import EventName
 
 
 @frozen
@@ -161,7 +162,7 @@ _RULE_OF: Final[dict[EventName, Rule | None]] = {
 
 
 def is_for(name: EventName, audience: Audience) -> bool:
-    """Whether an event of that name may be addressed so: its row in `chat.registries.events` says it."""
+    """Whether an event of that name may be addressed so: its row in `chat.registries.event_rules` says it."""
     rule = _RULE_OF[name]
     return rule is not None and rule(audience)
 

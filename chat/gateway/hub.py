@@ -51,9 +51,8 @@ from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
+from chat.registries.event_rules import EVENTS, NEVER_RETAINED
 from chat.registries.events import (
-    EVENTS,
-    NEVER_RETAINED,
     PASSIVE_WHEN_MENTIONED,
     PASSIVE_WHEN_OWN,
     SENT_WHILE_UNAVAILABLE,
@@ -182,7 +181,9 @@ class Hub:
 
     def _accept_event(self, event: Event) -> None:
         if not is_for(event.name, event.audience):  # fails closed: nobody hears it, and the bus logs it
-            raise WrongAudience(f"{event.name} is not for {event.audience}: its row in chat.registries.events differs")
+            raise WrongAudience(
+                f"{event.name} is not for {event.audience}: its row in chat.registries.event_rules differs"
+            )
         receivers = self._receivers(event)
         if event.only_threads:
             receivers = tuple(session for session in receivers if session.threads)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from chat.api.openapi.descriptions import of_member
 from chat.manual.declared import documented
 from chat.manual.schema_words import objects_in
-from chat.registries import events, opcodes
+from chat.registries import event_rules, events, opcodes
 
 OBJECTS: Final[Mapping[str, str]] = {
     "the entry": "AuditLogEntry",
@@ -83,7 +83,7 @@ def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
             }
         },
         "operations": {
-            "sendToClient": _operation("send", "What the server sends.", [*events.EVENTS, *by_the_server]),
+            "sendToClient": _operation("send", "What the server sends.", [*event_rules.EVENTS, *by_the_server]),
             "receiveFromClient": _operation("receive", "What a client sends.", by_the_client),
         },
         "components": {"messages": messages, "schemas": _schemas_of(messages, openapi)},
@@ -94,7 +94,7 @@ def _dispatches() -> dict[str, Any]:
     """The message of each event."""
     texts = documented(events)["EventName"]
     messages = {}
-    for name, rule in events.EVENTS.items():
+    for name, rule in event_rules.EVENTS.items():
         schema = {
             "type": "object",
             "required": ["op", "d", "s", "t"],

@@ -35,7 +35,7 @@ def events_page() -> str:
     """Every Dispatch with payload, cause and audience."""
     texts, audiences = documented(events)["EventName"], documented(event_rules)["Audience"]
     parts = []
-    for name, rule in events.EVENTS.items():
+    for name, rule in event_rules.EVENTS.items():
         lines = [
             f"- `d`: {rule.payload}.",
             f"- Cause: {cause_in_words(rule.cause)}.",

@@ -50,7 +50,7 @@ from chat.port.upgrade import UpgradeRequest
 from chat.process_memory import resident_bytes
 from chat.protocol import machine
 from chat.protocol.frames import OutgoingEvent
-from chat.registries.events import NEVER_RETAINED, EventName
+from chat.registries.events import EventName
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS, OUTBOXES_BYTES
 from chat.supervision import guarded, lasting
 
@@ -417,7 +417,7 @@ class Node:
             self.starts.refused(said.Refused(began.request, machine.StartPostponed.__name__))
             return
         session = session_of(began.facts)
-        session.ready = OutgoingEvent(EventName.READY, ready, retained=EventName.READY not in NEVER_RETAINED)
+        session.ready = OutgoingEvent(EventName.READY, ready, retained=False)
         session.starting = waiting_events(began)
         self._audiences.clear()
         self.table.seat(session, began.slot)

@@ -16,7 +16,8 @@ import attrs
 
 from chat.classes import define
 from chat.registries.close_codes import INVALID_SEQUENCE, INVALID_TOKEN, Close
-from chat.registries.events import EVENTS, EventName
+from chat.registries.event_rules import EVENTS
+from chat.registries.events import EventName
 from chat.registries.limits import SESSION_RETENTION_MS
 from chat.testing.gateway_client import ServerPayload
 

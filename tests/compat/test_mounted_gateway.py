@@ -12,7 +12,8 @@ from trio.testing import MockClock
 
 from chat.compat.discord.events import CHANGES, OF_MANY
 from chat.compat.discord.intents import ALL_INTENTS, HEARD, Intent
-from chat.registries.events import EVENTS, EventName
+from chat.registries.event_rules import EVENTS
+from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.testing import ChatServer, GatewayClient, World
 from chat.testing.network import Route

@@ -16,8 +16,7 @@ from trio.testing import MockClock
 
 from chat.api.routes.every import ROUTES
 from chat.clock import iso_timestamp
-from chat.registries.event_rules import NEVER
-from chat.registries.events import EVENTS
+from chat.registries.event_rules import EVENTS, NEVER
 from chat.registries.opcodes import Opcode
 from chat.snowflake import snowflake_time_ms
 from chat.testing.authenticator import SoftwareAuthenticator
@@ -101,7 +100,7 @@ class Walk:
         wanted = {(name, CAUSES[name]) for name in FAMILIES[family].split()}
         assert wanted <= self.found, (
             f"the walk {family} does not find {sorted(wanted - self.found)}: mend it, or the cause in "
-            "chat/registries/events.py"
+            "chat/registries/event_rules.py"
         )
 
 
@@ -109,7 +108,7 @@ def test_a_walk_finds_each_event_that_is_sent() -> None:
     walked = [name for names in FAMILIES.values() for name in names.split()]
     assert sorted(walked) == sorted(CAUSES), (
         f"these differ: {sorted(set(walked) ^ set(CAUSES))}; name the event in FAMILIES of tests/conformance/"
-        "test_every_event.py and cause it in that walk, or give it the cause NEVER in chat/registries/events.py"
+        "test_every_event.py and cause it in that walk, or give it the cause NEVER in chat/registries/event_rules.py"
     )
 
 
@@ -117,13 +116,14 @@ def test_every_cause_is_an_operation_or_a_command() -> None:
     operations = {f"{operation.method} {operation.path}" for routes in ROUTES for operation in routes.operations}
     commands = {f"op {opcode.value}" for opcode in Opcode}
     wrong = {name: cause for name, cause in CAUSES.items() if cause not in operations | commands | {"time"}}
-    assert not wrong, f"chat/registries/events.py names what is no operation and no command: {wrong}"
+    assert not wrong, f"chat/registries/event_rules.py names what is no operation and no command: {wrong}"
 
 
 def test_what_is_never_sent_says_why() -> None:
     for name, rule in EVENTS.items():
         assert (rule.cause == NEVER) is rule.payload.startswith("never sent: "), (
-            f"{name} in chat/registries/events.py: a payload that begins with `never sent: ` goes with the cause NEVER"
+            f"{name} in chat/registries/event_rules.py: a payload that begins `never sent: ` and the cause NEVER go "
+            "together"
         )
 
 
@@ -341,4 +341,4 @@ async def test_commands(chat_server: ChatServer, chat_world: World, autojump_clo
 def test_nothing_publishes_what_is_never_sent(name: str) -> None:
     sources = (Path(__file__).parents[2] / "chat").rglob("*.py")
     named = [path for path in sources if f"EventName.{name}" in path.read_text(encoding="utf-8")]
-    assert [path.name for path in named] == ["events.py"]
+    assert [path.name for path in named] == ["event_rules.py"]

@@ -27,7 +27,7 @@ from chat.registries import limits, permissions, scopes
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
 from chat.registries.close_codes import CLOSES
-from chat.registries.events import EVENTS
+from chat.registries.event_rules import EVENTS
 from chat.registries.opcodes import Opcode
 from chat.registries.reports import DeletionReason
 

@@ -1,4 +1,4 @@
-"""An event is for whom its row in `chat.registries.events` says, and an event for others reaches nobody."""
+"""An event is for whom its row in `chat.registries.event_rules` says, and an event for others reaches nobody."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from chat.bus.audience import (
     is_for,
 )
 from chat.bus.bus import Event
+from chat.registries.event_rules import EVENTS
 from chat.registries.event_rules import Audience as Code
-from chat.registries.events import EVENTS, EventName
+from chat.registries.events import EventName
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 

@@ -13,7 +13,8 @@ import pytest
 
 from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.protocol.frames import OutgoingEvent
-from chat.registries.events import EVENTS, NEVER_RETAINED, EventName
+from chat.registries.event_rules import EVENTS, NEVER_RETAINED
+from chat.registries.events import EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES, RETAINED_EVENT_BYTES
 from tests.spec.ledger import proves
 

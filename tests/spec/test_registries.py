@@ -29,8 +29,8 @@ from chat.registries import (
 )
 from chat.registries.close_codes import CLOSES, Close, CloseCode
 from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode, FieldCode
-from chat.registries.event_rules import Audience
-from chat.registries.events import EVENTS, EventName
+from chat.registries.event_rules import EVENTS, Audience
+from chat.registries.events import EventName
 from chat.registries.opcodes import SESSION_COMMANDS, Opcode
 from chat.registries.permissions import Permission
 
@@ -93,7 +93,7 @@ def test_events_are_those_of_the_registry() -> None:
     declared = {name.value: (rule.audience, rule.retained, rule.passive) for name, rule in EVENTS.items()}
     listed = {row["name"]: (Audience(row["audience"]), row["retained"], row["passive"]) for row in rows}
     differ = {name for name in declared.keys() | listed.keys() if declared.get(name) != listed.get(name)}
-    assert not differ, f"chat/registries/events.py and spec_fixtures/gateway/events.json differ: {sorted(differ)}"
+    assert not differ, f"chat/registries/event_rules.py and spec_fixtures/gateway/events.json differ: {sorted(differ)}"
 
 
 def test_limits_are_those_of_the_documents() -> None:
