@@ -136,7 +136,7 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
         webhooks=webhooks.assemble(core, policy_area, messages_area, threads_area),
         guilds=guilds_area,
         applications=applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area),
-        interactions=interactions.assemble(core),
+        interactions=interactions.assemble(core, standing_area, messages_area),
         administration=administration.assemble(
             core,
             standing_area,

@@ -226,7 +226,7 @@ def kept_attachments(bodies: Sequence[AttachmentBody] | None) -> dict[int, KeptA
     return {entry.id: KeptAttachment(entry.title, entry.description) for entry in bodies if _is_kept(entry)}
 
 
-def _new_wishes(body: Change) -> list[AttachmentWish]:
+def new_wishes(body: Change) -> list[AttachmentWish]:
     """The files that an edit adds to the message."""
     return attachment_wishes([entry for entry in body.attachments or () if not _is_kept(entry)])
 
@@ -299,7 +299,9 @@ def received_message(
     :raises ApiError: PAYLOAD_TOO_LARGE, FILE_SIZE_TOO_LARGE.
     :raises InvalidFormBody: for a malformed form or body, and for attachments that are not there.
     """
-    return _received(request, owner, declared, body, lambda message: attachment_wishes(message.attachments), uploads)
+    return received_body(
+        request, owner, declared, body, lambda message: attachment_wishes(message.attachments), uploads
+    )
 
 
 async def received_fields(request: Request, declared: type[T]) -> T:
@@ -333,7 +335,7 @@ async def received_post(
     def wishes_of(post: P) -> Sequence[AttachmentWish]:
         return attachment_wishes(_message_of(post).attachments)
 
-    async with _received(request, owner, declared, body, wishes_of, uploads) as (post, attachments):
+    async with received_body(request, owner, declared, body, wishes_of, uploads) as (post, attachments):
         yield post, _message_of(post), attachments
 
 
@@ -376,15 +378,15 @@ async def received_change(
     :raises ApiError: as `received_message`.
     :raises InvalidFormBody: as `received_message`.
     """
-    if body is not None and not _new_wishes(body):
+    if body is not None and not new_wishes(body):
         yield body, ()
         return
-    async with _received(request, owner(), declared, body, _new_wishes, uploads) as received:
+    async with received_body(request, owner(), declared, body, new_wishes, uploads) as received:
         yield received
 
 
 @asynccontextmanager
-async def _received(
+async def received_body(
     request: Request,
     owner: Owner,
     declared: type[T],
@@ -392,7 +394,12 @@ async def _received(
     wishes_of: Callable[[T], Sequence[AttachmentWish]],
     uploads: Uploads,
 ) -> AsyncIterator[Received[T]]:
-    """The body with earlier uploads; or, where there is none yet, a form: the body in it, and its files."""
+    """The body with earlier uploads; or, where there is none yet, a form: the body in it, and its files. `wishes_of`
+    tells which files a body names.
+
+    :raises ApiError: as `received_message`.
+    :raises InvalidFormBody: as `received_message`, and as `wishes_of`.
+    """
     if body is not None:
         yield body, uploads.promised(owner, wishes_of(body))
         return

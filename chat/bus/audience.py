@@ -17,7 +17,10 @@ from chat.registries.events import EventName
 
 @frozen
 class ToSession:
+    """One session; where `user_id` is given, only if it is one of this account."""
+
     session_id: str
+    user_id: int | None = None
 
 
 @frozen
@@ -69,6 +72,14 @@ class ToThread:
 
 
 @frozen
+class ToBot:
+    """The sessions of a bot that hold the shard of a guild; without a guild those of shard 0."""
+
+    user_id: int
+    guild_id: int | None = None
+
+
+@frozen
 class ToPresenceSubscribers:
     """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it.
 
@@ -87,7 +98,7 @@ class ToUnsubscribed:
     of_user_id: int
 
 
-Audience = ToPresenceSubscribers | ToUnsubscribed | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
+Audience = ToBot | ToPresenceSubscribers | ToUnsubscribed | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
 
 
 def _to_one_account(audience: Audience) -> bool:
@@ -107,13 +118,30 @@ def _to_session(audience: Audience) -> bool:
 
 
 def _to_viewers(audience: Audience) -> bool:
-    """Of a channel, of a thread, or of a private channel: its recipients."""
-    return isinstance(audience, (ToChannel, ToThread, ToAccounts))
+    """Of a channel, of a thread, or of a private channel: its recipients. An answer that one person alone sees goes to
+    one session."""
+    return isinstance(audience, (ToChannel, ToThread, ToAccounts)) or _to_session_of(audience)
+
+
+def _to_session_of(audience: Audience) -> bool:
+    """One session of a known account."""
+    return isinstance(audience, ToSession) and audience.user_id is not None
+
+
+def _to_interaction(audience: Audience) -> bool:
+    """The bot that is to answer, or the person who acts."""
+    return isinstance(audience, ToBot) or _to_who_acts(audience)
+
+
+def _to_who_acts(audience: Audience) -> bool:
+    return _to_one_account(audience) or _to_session_of(audience)
 
 
 def _to_readers(audience: Audience) -> bool:
-    return isinstance(audience, ToAccounts) or (
-        isinstance(audience, (ToChannel, ToThread)) and audience.message_id is not None
+    return (
+        isinstance(audience, ToAccounts)
+        or _to_session_of(audience)
+        or (isinstance(audience, (ToChannel, ToThread)) and audience.message_id is not None)
     )
 
 
@@ -146,6 +174,11 @@ RULES: Final[Mapping[Code, Rule]] = {
 }
 
 OWN_RULES: Final[Mapping[EventName, Rule]] = {
+    EventName.INTERACTION_CREATE: _to_interaction,
+    EventName.INTERACTION_SUCCESS: _to_who_acts,
+    EventName.INTERACTION_FAILURE: _to_who_acts,
+    EventName.INTERACTION_AUTOCOMPLETE: _to_who_acts,
+    EventName.INTERACTION_MODAL_CREATE: _to_who_acts,
     EventName.INVITE_CREATE: _to_some_in_channel,
     EventName.INVITE_DELETE: _to_some_in_channel,
     EventName.GUILD_AUDIT_LOG_ENTRY_CREATE: _to_some_in_guild,

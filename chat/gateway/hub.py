@@ -15,6 +15,7 @@ import orjson
 from chat.bus.audience import (
     Mentions,
     ToAccounts,
+    ToBot,
     ToChannel,
     ToGuild,
     ToPresenceSubscribers,
@@ -259,9 +260,15 @@ class Hub:
                     for session in self._table.of_user(user_id)
                     if session.hears_account_events and session not in subscribed
                 )
-            case ToSession(session_id):
+            case ToBot(user_id, of_guild):
+                return tuple(
+                    session
+                    for session in self._table.of_user(user_id)
+                    if (session.hears_account_events if of_guild is None else session.is_on_shard(of_guild))
+                )
+            case ToSession(session_id, of_user):
                 session = self._table.get(session_id)
-                return () if session is None else (session,)
+                return () if session is None or of_user not in (None, session.user_id) else (session,)
 
     def _room(self, guild_id: int, name: EventName) -> GuildRoom | None:
         room = self.rooms.get(guild_id)

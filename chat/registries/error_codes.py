@@ -171,6 +171,7 @@ class ErrorCode(enum.StrEnum):
 
     INVALID_AUTH_TOKEN = auto(), 401, "The credential is not a bot token."
     INVALID_TOKEN = auto(), 401, "A bot token is needed here."
+    INVALID_WEBHOOK_TOKEN = auto(), 401, "This token has ended."
     MISSING_AUTHORIZATION = auto(), 401, "The Authorization header is missing."
     PASSKEY_AUTHENTICATION_FAILED = auto(), 401, "The passkey was not accepted."
     UNAUTHORIZED = auto(), 401, "Sign in first."

@@ -240,6 +240,26 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
             "`ids`, `channel_id`, `guild_id?`",
             "POST /v1/channels/{channel_id}/messages/bulk-delete",
         ),
+        EventName.INTERACTION_CREATE: EventRule(
+            Audience.OTHER,
+            "for the bot `id`, `application_id`, `type`, `token`, `version`, `data`, `channel_id`, `channel`, "
+            "`locale`, `entitlements`, `authorizing_integration_owners`, `context`, `attachment_size_limit`, "
+            "`app_permissions`, `guild_id?`, `guild?`, `guild_locale?`, `member?`, `user?`, `message?`; for the "
+            "person `id`, `nonce`",
+            "POST /v1/interactions",
+        ),
+        EventName.INTERACTION_SUCCESS: EventRule(
+            Audience.OTHER, "`id`, `nonce`", "POST /v1/interactions/{interaction_id}/{token}/callback"
+        ),
+        EventName.INTERACTION_FAILURE: EventRule(Audience.OTHER, "`id`, `nonce`, `reason_code`", "time"),
+        EventName.INTERACTION_AUTOCOMPLETE: EventRule(
+            Audience.OTHER, "`id`, `nonce`, `choices`", "POST /v1/interactions/{interaction_id}/{token}/callback"
+        ),
+        EventName.INTERACTION_MODAL_CREATE: EventRule(
+            Audience.OTHER,
+            "`id`, `nonce`, `custom_id`, `title`, `components`, `application`, `channel_id`",
+            "POST /v1/interactions/{interaction_id}/{token}/callback",
+        ),
         EventName.MESSAGE_ACK: EventRule(
             Audience.ACCOUNT,
             "`channel_id`, `message_id`, `mention_count`, `manual?`, `version?`",

@@ -61,6 +61,44 @@ class OptionType(enum.IntEnum):
     """A file that comes with the interaction."""
 
 
+class InteractionType(enum.IntEnum):
+    """What a person did."""
+
+    APPLICATION_COMMAND = 2
+    """Invoked a command."""
+
+    MESSAGE_COMPONENT = 3
+    """Pressed a button, or chose in a menu."""
+
+    APPLICATION_COMMAND_AUTOCOMPLETE = 4
+    """Is typing into an option that completes itself."""
+
+    MODAL_SUBMIT = 5
+    """Submitted a form."""
+
+
+class CallbackType(enum.IntEnum):
+    """What an application answers an interaction with."""
+
+    CHANNEL_MESSAGE_WITH_SOURCE = 4
+    """A message."""
+
+    DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE = 5
+    """A message that comes later; the person sees that the application is at work."""
+
+    DEFERRED_UPDATE_MESSAGE = 6
+    """A change to the message that comes later; the person sees nothing."""
+
+    UPDATE_MESSAGE = 7
+    """A change to the message whose component was used."""
+
+    APPLICATION_COMMAND_AUTOCOMPLETE_RESULT = 8
+    """Choices for the option that is being typed."""
+
+    MODAL = 9
+    """A form."""
+
+
 class ComponentType(enum.IntEnum):
     """A part of a message or of a form."""
 
@@ -179,6 +217,9 @@ NUMBERED: Final = frozenset({OptionType.INTEGER, OptionType.NUMBER})
 HOLDING: Final = frozenset({OptionType.SUB_COMMAND, OptionType.SUB_COMMAND_GROUP})
 """Options that hold options and take no value."""
 
+NAMING: Final = frozenset({OptionType.USER, OptionType.CHANNEL, OptionType.ROLE, OptionType.MENTIONABLE})
+"""Options that take the id of something."""
+
 OPTION_MEMBERS: Final[Mapping[str, frozenset[OptionType]]] = {
     "options": HOLDING,
     "choices": NUMBERED | {OptionType.STRING},
@@ -233,3 +274,38 @@ SAFE_INTEGER: Final = 1 << 53
 
 COMMAND_PERMISSIONS: Final = 100
 """Entries in the permissions of one command in a guild."""
+
+CALLBACKS_OF: Final[Mapping[InteractionType, frozenset[CallbackType]]] = {
+    InteractionType.APPLICATION_COMMAND: frozenset(
+        {
+            CallbackType.CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.MODAL,
+        }
+    ),
+    InteractionType.MESSAGE_COMPONENT: frozenset(
+        {
+            CallbackType.CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.DEFERRED_UPDATE_MESSAGE,
+            CallbackType.UPDATE_MESSAGE,
+            CallbackType.MODAL,
+        }
+    ),
+    InteractionType.APPLICATION_COMMAND_AUTOCOMPLETE: frozenset({CallbackType.APPLICATION_COMMAND_AUTOCOMPLETE_RESULT}),
+    InteractionType.MODAL_SUBMIT: frozenset(
+        {
+            CallbackType.CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE,
+            CallbackType.DEFERRED_UPDATE_MESSAGE,
+            CallbackType.UPDATE_MESSAGE,
+        }
+    ),
+}
+"""With what an interaction of each type may be answered first."""
+
+ANSWER_WITHIN_MS: Final = 3_000
+"""An interaction without a first answer after this time counts as not answered; a later one is UNKNOWN_INTERACTION."""
+
+TOKEN_LIFETIME_MS: Final = 15 * 60_000
+"""How long an interaction's token is good for further answers; later it is INVALID_WEBHOOK_TOKEN."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from chat.wire.people import *
     from chat.wire.signing_in import *
     from chat.wire.storage import *
+    from chat.wire.told_interactions import *
     from chat.wire.values import *
 
 MODULES: Final = (
@@ -48,6 +49,7 @@ MODULES: Final = (
     "people",
     "signing_in",
     "storage",
+    "told_interactions",
     "values",
 )
 

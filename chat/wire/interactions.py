@@ -6,13 +6,16 @@ from typing import Annotated, NotRequired, TypedDict
 
 from chat.registries.channel_types import ChannelType
 from chat.registries.interactions import (
+    CallbackType,
     CommandPermissionType,
     CommandType,
     IntegrationType,
     InteractionContext,
+    InteractionType,
     OptionType,
 )
 from chat.wire.accounts import PartialUser
+from chat.wire.messages import Message
 from chat.wire.values import Asset, Bits, Count, Nameless, Snowflake, one_of
 
 Localizations = dict[str, str]
@@ -132,3 +135,32 @@ class ChannelCommands(TypedDict):
     """The commands, those of one application together."""
     applications: list[CommandApplication]
     """The applications that they belong to."""
+
+
+class AnsweredInteraction(Nameless):
+    id: Snowflake
+    """The interaction that was answered."""
+    type: Annotated[int, one_of(InteractionType)]
+    """What the person did."""
+    response_message_id: NotRequired[Snowflake]
+    """The message that was made or changed."""
+    response_message_loading: NotRequired[bool]
+    """Whether the application is still at work on it."""
+    response_message_ephemeral: NotRequired[bool]
+    """Whether the person alone sees it."""
+
+
+class CallbackResource(Nameless):
+    type: Annotated[int, one_of(CallbackType)]
+    """With what the interaction was answered."""
+    message: NotRequired[Message]
+    """The message that was made or changed."""
+
+
+class InteractionCallback(TypedDict):
+    """What came of a first answer."""
+
+    interaction: AnsweredInteraction
+    """The interaction itself."""
+    resource: CallbackResource
+    """What the answer made."""

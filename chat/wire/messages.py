@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.registries.channel_types import ChannelType
-from chat.registries.interactions import ComponentType
+from chat.registries.interactions import ComponentType, InteractionType
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.wire.accounts import PartialUser
 from chat.wire.channels import Thread
@@ -363,6 +363,40 @@ class MessageCall(Nameless):
     """When the call ended; null while it goes on."""
 
 
+class TriggeringInteraction(Nameless):
+    id: Snowflake
+    """The interaction that was answered with the form."""
+    type: Annotated[int, one_of(InteractionType)]
+    """What the person did: 2 invoked a command, 3 used a component."""
+    user: PartialUser
+    """Who did it."""
+    authorizing_integration_owners: dict[str, Snowflake]
+    """To what the application is installed: by `0` the guild, or 0 for a conversation with its bot."""
+    name: NotRequired[str]
+    """The name of the command."""
+    interacted_message_id: NotRequired[Snowflake]
+    """The message whose component was used."""
+
+
+class InteractionMetadata(Nameless):
+    id: Snowflake
+    """The interaction that the message answers."""
+    type: Annotated[int, one_of(InteractionType)]
+    """What the person did: 2 invoked a command, 3 used a component, 5 submitted a form."""
+    user: PartialUser
+    """Who did it."""
+    authorizing_integration_owners: dict[str, Snowflake]
+    """To what the application is installed: by `0` the guild, or 0 for a conversation with its bot."""
+    name: NotRequired[str]
+    """The name of the command."""
+    interacted_message_id: NotRequired[Snowflake]
+    """The message whose component was used."""
+    original_response_message_id: NotRequired[Snowflake]
+    """The first answer, where the message is a further one."""
+    triggering_interaction_metadata: NotRequired[TriggeringInteraction]
+    """The interaction that was answered with the form, where a form was submitted."""
+
+
 class Message(TypedDict):
     """A message. `referenced_message` is absent where nothing is answered, and null where that is gone."""
 
@@ -402,6 +436,8 @@ class Message(TypedDict):
     """The stickers it is about."""
     components: list[Component]
     """Buttons, menus and other parts below the message, or in place of its text (flag 32768)."""
+    interaction_metadata: NotRequired[InteractionMetadata]
+    """The interaction that an application answers with this message."""
     webhook_id: NotRequired[Snowflake]
     """The webhook that wrote it, by its id."""
     mention_channels: NotRequired[MentionedChannels]

@@ -29,6 +29,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.meanwhile import Meanwhile, Unit
 from tests.enrolment import Phone
+from tests.interactions.acting import invoked, register
 from tests.webhooks.surfaces import FORM_HEADERS, data_uri, form, png
 
 RIGHTS: Final = (
@@ -256,6 +257,8 @@ AT_OWN_TESTS: Final = {
     "POST /v1/auth/recovery",
     "POST /v1/webhooks/{webhook_id}/{token}",
     "PATCH /v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
+    "PATCH /v1/webhooks/{webhook_id}/{token}/messages/@original",
+    "POST /v1/interactions/{interaction_id}/{token}/callback",
 }
 
 
@@ -472,4 +475,25 @@ async def test_a_webhook_that_went_meanwhile_writes_nothing(scene: Scene) -> Non
 
     answer, between, after = await scene.during(gone, execute)
     assert (answer.status, answer.code) == (404, "UNKNOWN_WEBHOOK")
+    assert after == between
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_bot_that_was_removed_meanwhile_answers_nothing(scene: Scene, is_first: bool) -> None:
+    world = scene.world
+    [ping] = await register(world, {"name": "ping", "description": "Answers."})
+    at_bot = await world.bot.connect()
+    told = await invoked(world, at_bot, ping)
+    path, body = f"/v1/interactions/{told['id']}/{told['token']}/callback", {"type": 4, "data": {"content": "x"}}
+    if not is_first:
+        (await world.anyone.post(path, body)).expect(204)
+        path, body = f"/v1/webhooks/{told['application_id']}/{told['token']}", {"content": "x"}
+
+    async def answers(scene: Scene) -> Response:
+        with_file = form([("files[0]", "a.txt", b"text")], json.dumps(body).encode())
+        return await world.anyone.request("POST", path, body=with_file, headers=FORM_HEADERS)
+
+    gone: Unit = lambda connection: members.delete(connection, scene.guild_id, int(world.bot.id))  # noqa: E731
+    answer, between, after = await scene.during(gone, answers)
+    assert (answer.status, answer.code) == (404, "UNKNOWN_CHANNEL")
     assert after == between

@@ -25,6 +25,7 @@ from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.enrolment import ORIGIN
+from tests.interactions.acting import act, answer, register
 from tests.people.friends import befriend, make_group
 from tests.webhooks.surfaces import data_uri, form, png, post_form
 
@@ -57,6 +58,9 @@ FAMILIES: Final[Mapping[str, str]] = {
         "CHANNEL_RECIPIENT_ADD CHANNEL_RECIPIENT_REMOVE VOICE_STATE_UPDATE VOICE_STATE_ACK VOICE_SERVER_UPDATE "
         "CALL_CREATE CALL_UPDATE "
         "CALL_DELETE"
+    ),
+    "interactions": (
+        "INTERACTION_CREATE INTERACTION_SUCCESS INTERACTION_FAILURE INTERACTION_AUTOCOMPLETE INTERACTION_MODAL_CREATE"
     ),
     "threads": (
         "THREAD_CREATE THREAD_UPDATE THREAD_DELETE THREAD_LIST_SYNC THREAD_MEMBER_UPDATE THREAD_MEMBERS_UPDATE "
@@ -302,6 +306,31 @@ async def test_threads(chat_world: World, autojump_clock: MockClock) -> None:
     await walk.by(op(Opcode.REQUEST_FORUM_UNREADS), at_bob.send(Opcode.REQUEST_FORUM_UNREADS, wish))
     await walk.by(f"DELETE {channel()}", alice.rest.delete(f"/v1/channels/{made['id']}"))
     walk.check("threads")
+
+
+async def test_interactions(chat_world: World, autojump_clock: MockClock) -> None:
+    bob, bot = chat_world.bob, chat_world.bot
+    option = {"type": 3, "name": "x", "description": "d", "autocomplete": True}
+    [find] = await register(chat_world, {"name": "find", "description": "d", "options": [option]})
+    walk = Walk(await bob.connect())
+    at_bot = await bot.connect()
+    does = "POST /v1/interactions"
+    answers = "POST /v1/interactions/{interaction_id}/{token}/callback"
+    written: dict[str, Any] = {"id": find["id"], "options": [{"name": "x", "value": "a"}]}
+    typed = {"id": find["id"], "options": [{"name": "x", "value": "a", "focused": True}]}
+    text = {"type": 1, "components": [{"type": 4, "custom_id": "why", "style": 1, "label": "Why?"}]}
+    form = {"custom_id": "form", "title": "A form", "components": [text]}
+    for kind, data, callback, said in ((2, written, 9, form), (4, typed, 8, {"choices": []})):
+        await walk.by(does, act(bob, chat_world, kind, data))
+        told = (await at_bot.expect("INTERACTION_CREATE")).data
+        await walk.by(answers, answer(chat_world, told, callback, said))
+    await walk.by(does, act(bob, chat_world, 2, written))
+    await walk.by("time", three_seconds())
+    walk.check("interactions")
+
+
+async def three_seconds() -> None:
+    await trio.sleep(3)
 
 
 async def test_commands(chat_server: ChatServer, chat_world: World, autojump_clock: MockClock) -> None:

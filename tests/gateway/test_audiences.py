@@ -14,6 +14,7 @@ from chat.bus.audience import (
     OWN_RULES,
     Audience,
     ToAccounts,
+    ToBot,
     ToChannel,
     ToGuild,
     ToPresenceSubscribers,
@@ -34,10 +35,13 @@ CHAT: Final = Path(__file__).parents[2] / "chat"
 ADDRESSED: Final[dict[Code, tuple[list[Audience], list[Audience]]]] = {
     Code.ACCOUNT: ([ToAccounts((1,))], [ToAccounts((1, 2)), ToGuild(1), ToSession("s")]),
     Code.GUILD: ([ToGuild(1)], [ToAccounts((1,)), ToChannel(1, 2)]),
-    Code.CHANNEL_VIEWERS: ([ToChannel(1, 2), ToThread(1, 2), ToAccounts((1, 2))], [ToGuild(1), ToSession("s")]),
+    Code.CHANNEL_VIEWERS: (
+        [ToChannel(1, 2), ToThread(1, 2), ToAccounts((1, 2)), ToSession("s", 1)],
+        [ToGuild(1), ToSession("s")],
+    ),
     Code.CHANNEL_READERS: (
-        [ToChannel(1, 2, message_id=3), ToThread(1, 2, message_id=3), ToAccounts((1, 2))],
-        [ToChannel(1, 2), ToThread(1, 2), ToGuild(1)],
+        [ToChannel(1, 2, message_id=3), ToThread(1, 2, message_id=3), ToAccounts((1, 2)), ToSession("s", 1)],
+        [ToChannel(1, 2), ToThread(1, 2), ToGuild(1), ToSession("s")],
     ),
     Code.REQUESTER: ([ToSession("s")], [ToAccounts((1,)), ToGuild(1)]),
     Code.RECIPIENTS: ([ToAccounts((1, 2))], [ToGuild(1), ToChannel(1, 2)]),
@@ -49,6 +53,19 @@ OWN: Final[dict[EventName, tuple[list[Audience], list[Audience]]]] = {
     **dict.fromkeys(
         (EventName.INVITE_CREATE, EventName.INVITE_DELETE),
         ([ToChannel(1, 2, permission=16), ToAccounts((1, 2))], [ToChannel(1, 2), ToGuild(1)]),
+    ),
+    EventName.INTERACTION_CREATE: (
+        [ToBot(1), ToBot(1, 2), ToAccounts((1,)), ToSession("s", 1)],
+        [ToAccounts((1, 2)), ToSession("s"), ToGuild(1), ToChannel(1, 2)],
+    ),
+    **dict.fromkeys(
+        (
+            EventName.INTERACTION_SUCCESS,
+            EventName.INTERACTION_FAILURE,
+            EventName.INTERACTION_AUTOCOMPLETE,
+            EventName.INTERACTION_MODAL_CREATE,
+        ),
+        ([ToAccounts((1,)), ToSession("s", 1)], [ToBot(1, 2), ToAccounts((1, 2)), ToSession("s"), ToGuild(1)]),
     ),
     EventName.GUILD_AUDIT_LOG_ENTRY_CREATE: ([ToGuild(1, permission=128)], [ToGuild(1), ToAccounts((1,))]),
     EventName.PRESENCE_UPDATE: (

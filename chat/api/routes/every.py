@@ -9,7 +9,7 @@ from chat.api.routes import administration, discovery, gateway_bot, openapi, pol
 from chat.api.routes.accounts import accounts, user_settings
 from chat.api.routes.applications import applications, oauth2
 from chat.api.routes.guilds import expressions, guild_channels, guild_discovery, guilds, invites, members, roles
-from chat.api.routes.interactions import application_commands
+from chat.api.routes.interactions import application_commands, interactions
 from chat.api.routes.messages import (
     drafts,
     kept_messages,
@@ -55,6 +55,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         applications,
         oauth2,
         application_commands,
+        interactions,
         guilds,
         handoffs,
         guild_channels,

@@ -65,6 +65,7 @@ HEARD: Final[Mapping[EventName, Asked]] = {
     EventName.USER_UPDATE: _UNASKED,
     EventName.RATE_LIMITED: _UNASKED,
     EventName.GUILD_MEMBERS_CHUNK: _UNASKED,
+    EventName.INTERACTION_CREATE: _UNASKED,
     EventName.GUILD_CREATE: _GUILDS,
     EventName.GUILD_UPDATE: _GUILDS,
     EventName.GUILD_DELETE: _GUILDS,

@@ -25,6 +25,7 @@ KEPT: Final = frozenset(
         "flags",
         "guild_id",
         "id",
+        "interaction_metadata",
         "member",
         "mention_channels",
         "mention_everyone",

@@ -19,6 +19,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.components import ComponentPlace
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import MessageFlag
+from chat.store.accounts.accounts import Account
 from chat.store.guard import Guard
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
@@ -99,11 +100,14 @@ class MessageDraft:
     sticker_ids: tuple[int, ...] = ()
     forward: Forward | None = None
     components: tuple[Mapping[str, Any], ...] = ()
+    is_deferred: bool = False
+    """Whether the application is still at work on it, so that it has nothing in it."""
 
     @property
     def is_wordless(self) -> bool:
         """Whether the message needs no text, since there is something else."""
-        return bool(self.attachments or self.embeds or self.components or self.sticker_ids or self.forward)
+        others = self.components or self.sticker_ids or self.forward or self.is_deferred
+        return bool(self.attachments or self.embeds or others)
 
 
 @frozen
@@ -203,6 +207,10 @@ class Sender:
     """The name and avatar of a webhook, which the message keeps."""
     is_absent: bool = False
     """Whether the message goes out by itself: then the sender has not read what stands before it."""
+    message_id: int | None = None
+    """The id that the message gets; None for a new one."""
+    named: Mapping[int, Account] = attrs.field(factory=dict)
+    """Accounts that the message's `extra` names."""
     guard: Guard = attrs.field(kw_only=True, eq=False, repr=False)
     """The guard of the request that sends the message."""
 

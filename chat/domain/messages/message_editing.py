@@ -76,6 +76,7 @@ from chat.store.messages.messages import Message, MessageExtra
 EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
 """Bits that an edit sets and clears."""
 
+LOADING: Final = MessageFlag.LOADING.value
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 
 
@@ -172,6 +173,21 @@ class MessageEditing:
             raise InvalidFormBody.at("components", FieldCode.COMPONENTS_FOR_BOTS_ONLY)
         limits = self._core.settings.limits_for(premium=False)
         return await self._edited(access, message, edit, limits, Viewer(message.author_id), guard)
+
+    async def edit_of_application(
+        self, bot_id: int, access: ChannelAccess, message_id: int, edit: MessageEdit, guard: Guard
+    ) -> wire.Message:
+        """Change a message that the application wrote in answer to an interaction.
+
+        :raises ApiError: as `edit_of_webhook`.
+        :raises InvalidFormBody: as `edit`.
+        """
+        message = require_message(self._core.database.reader, access.channel.id, message_id)
+        if message.author_id != bot_id:
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
+        access.require_open(self._core.clock.now_ms())
+        limits = self._core.settings.limits_for(premium=False)
+        return await self._edited(access, message, edit, limits, Viewer(bot_id), guard)
 
     async def _edited(
         self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer, guard: Guard
@@ -280,6 +296,8 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
         raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     if edit.flags is not None:
         edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)
+    if edited.flags & LOADING and not edit.changes_flags_alone:
+        return attrs.evolve(edited, flags=edited.flags & ~LOADING)  # it is there now, and was not there before
     return attrs.evolve(edited, edited_at=now_ms) if _says_something_else(before, edited) else edited
 
 

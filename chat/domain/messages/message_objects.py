@@ -246,6 +246,8 @@ def _add_extra(
         data["mention_channels"] = [cast("wire.MentionedChannel", channel) for channel in extra.mention_channels]
     if extra.nsfw_emojis:
         data["nsfw_emojis"] = list(extra.nsfw_emojis)
+    if extra.interaction is not None:
+        data["interaction_metadata"] = _interaction(extra.interaction, accounts)
     if extra.call is not None:
         data["call"] = cast("wire.MessageCall", extra.call)
     if extra.snapshots:
@@ -257,6 +259,17 @@ def _add_extra(
         named = sorted(set(_named_in(extra)))
         if named:
             data["users"] = [author_object(user_id, accounts.get(user_id)) for user_id in named]
+
+
+def _interaction(kept: Mapping[str, Any], accounts: Accounts) -> wire.InteractionMetadata:
+    """What a message tells of the interaction that it answers, with the person's user object."""
+    user_id = kept["user_id"]
+    shown = {name: value for name, value in kept.items() if name != "user_id"}
+    shown["user"] = author_object(user_id, accounts.get(user_id))
+    trigger = kept.get("triggering_interaction_metadata")
+    if trigger is not None:
+        shown["triggering_interaction_metadata"] = _interaction(trigger, accounts)
+    return cast("wire.InteractionMetadata", shown)
 
 
 def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> wire.MessageSnapshot:
@@ -275,6 +288,8 @@ def _named_in(extra: MessageExtra) -> Iterator[int]:
     """Accounts of which the message object gives the ids alone."""
     for snapshot in extra.snapshots:
         yield from (int(user_id) for user_id in snapshot.get("mentions", ()))
+    if extra.interaction is not None:
+        yield extra.interaction["user_id"]
     if extra.call is not None:
         yield from (int(user_id) for user_id in extra.call.get("participants", ()))
 

@@ -50,7 +50,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_values import DisabledOperation
-from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
+from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageFlag, MessageType
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
@@ -58,6 +58,7 @@ from chat.store.messages.messages import Message
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+LOADING: Final = MessageFlag.LOADING.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 
 
@@ -118,6 +119,24 @@ class MessageSending:
         self._require_webhook_may_send(access, draft)
         return await self._send_once(sender, access, draft)
 
+    async def create_of_application(self, sender: Sender, access: ChannelAccess, draft: MessageDraft) -> wire.Message:
+        """Send an application's answer. Slow mode and the rules for members do not concern it.
+
+        :raises ApiError: as `create_of_webhook`.
+        :raises InvalidFormBody: as `create`.
+        """
+        require_message_channel(access.channel)
+        if access.disables(SEND_MESSAGE_DISABLED):
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
+        if isinstance(access, ThreadAccess):
+            access.require_unlocked(self._core.clock.now_ms())
+        self.require_good(draft)
+        return await self._send_once(sender, access, draft)
+
+    def require_good(self, draft: MessageDraft) -> None:
+        """Check what can be checked of an application's answer by itself. Raises as `create_of_application`."""
+        self._require_good(draft, self._core.settings.limits_for(premium=False))
+
     async def post(
         self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
     ) -> wire.Message:
@@ -140,6 +159,10 @@ class MessageSending:
         """
         self._require_webhook_may_send(access, draft)
         return await self._send(sender, access, draft, None, opening=opening)
+
+    def require_may_write(self, principal: Principal, access: ChannelAccess) -> None:
+        """Raises as `create`, as far as the content has no part in it."""
+        self._require_may_write(principal, access, SEND_MESSAGES, self._core.clock.now_ms())
 
     def require_may_attach(self, principal: Principal, channel_id: int) -> ChannelAccess:
         """The channel, if the caller may send files to it.
@@ -255,7 +278,11 @@ class MessageSending:
         message = destination.settled(self._message(sender, access, draft, context))
         mentions, addresses = list(map(partial_user, context.counted.users)), self._core.media_addresses
         sent = whole_message_object(
-            message, author=sender.author, mentions=mentions, accounts=context.accounts, addresses=addresses
+            message,
+            author=sender.author,
+            mentions=mentions,
+            accounts={**context.accounts, **sender.named},
+            addresses=addresses,
         )
         if context.answered is not None and context.stored is not None:
             around = context.stored.accounts, addresses, context.stored.parts
@@ -313,13 +340,13 @@ class MessageSending:
     def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
         counted = context.counted
         return Message(
-            id=self._core.snowflakes(),
+            id=self._core.snowflakes() if sender.message_id is None else sender.message_id,
             channel_id=access.channel.id,
             author_id=sender.id,
             webhook_id=sender.webhook_id,
             type=MessageType.DEFAULT.value if context.answered is None else MessageType.REPLY.value,
             content=context.text.content,
-            flags=draft.flags & SENDABLE_MESSAGE_FLAGS.value,
+            flags=draft.flags & SENDABLE_MESSAGE_FLAGS.value | (LOADING if draft.is_deferred else 0),
             mention_everyone=counted.everyone or counted.here,
             tts=draft.tts,
             nonce=draft.nonce,

@@ -68,6 +68,7 @@ OWN_ROWS: Final = (
     OwnRows("favorite_memes", ("id",)),  # and their files
     OwnRows("archives", ("id",), "subject_id", "subject_type = 'user' AND requested_by = subject_id"),  # ordered by it
     OwnRows("drafts", ("user_id", "channel_id")),
+    OwnRows("interactions", ("id",)),  # and the answers that it alone saw
     OwnRows("reminders", ("user_id", "message_id")),
     OwnRows("scheduled_messages", ("id",)),  # and their files
     OwnRows("attachments", ("id",), condition="message_id IS NULL"),  # what was uploaded for messages to come

@@ -230,6 +230,19 @@ USER_TABLES: Final = (
         key="message_id",
     ),
     Table(
+        "messages/interactions",
+        "What the account did with commands, components and forms in the last half hour",
+        "interactions",
+        "id, application_id, type, channel_id, guild_id, message_id, name, created_at, answered_with",
+    ),
+    Table(
+        "messages/ephemeral",
+        "Answers of applications that the account alone saw in that time",
+        "ephemeral_messages JOIN interactions ON interactions.id = interaction_id",
+        "ephemeral_messages.id, interaction_id, body AS message",
+        key="ephemeral_messages.id",
+    ),
+    Table(
         "messages/drafts",
         "What the account has typed and not sent",
         "drafts",

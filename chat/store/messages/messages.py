@@ -52,11 +52,13 @@ class MessageExtra:
     stickers: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     snapshots: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """The messages that a forward carries, without their attachments."""
-    mention_channels: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    mention_channels: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    call: dict[str, Any] | None = None
+    call: Mapping[str, Any] | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
     components: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    interaction: Mapping[str, Any] | None = None
+    """The interaction that an application answers with the message: `id`, `type`, `user_id` and the like."""
 
     def of_webhook(self) -> MessageExtra | None:
         """The name and avatar that a webhook spoke under, alone."""

@@ -164,6 +164,26 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "imported_things": ("person", alice, 1),
         "imports": (15, guild, "discord", "/export", "{}", "completed", "{}", 0, 1, 1, 1),
         "placeholders": (guild, alice, alice, None, alice, 1),
+        "interactions": (
+            16,
+            application,
+            alice,
+            2,
+            channel,
+            guild,
+            None,
+            b"1",
+            None,
+            None,
+            name,
+            9 * 10**12,
+            None,
+            9,
+            17,
+            f'{{"user_id": {alice}}}',
+            f'{{"title": "{name}"}}',
+        ),
+        "ephemeral_messages": (17, 16, f'{{"content": "to {name}"}}'),
         "kept_timeouts": (guild, alice, 9 * 10**12, 1),
         "mail_outbox": (1, EMAIL, "verification", b"1", 0, 9 * 10**12, 9 * 10**12),
         "mails": (None, EMAIL, "s", f"to {name}", "verification", None, 1),
@@ -232,6 +252,10 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
             " VALUES (?, ?, ?, ?, ?, 'text/plain', 3, ?, 1)",
             (attachment_id, channel, message, alice, "sent" if message else f"{name}.txt", expires_at),
         )
+    connection.execute(
+        "UPDATE messages SET extra = ? WHERE id = (SELECT max(id) FROM messages WHERE author_id = ?)",
+        (f'{{"interaction": {{"id": "16", "type": 2, "user_id": {alice}}}}}', bob),
+    )
     connection.execute("INSERT INTO account_changes VALUES (2, ?, 'email', 'a', 'b', NULL, ?, 1)", (bob, alice))
     connection.execute("INSERT INTO admin_audit_log VALUES (1, ?, 'get_user', 'user', '5', NULL, '{}')", (alice,))
     connection.execute("INSERT INTO attachments (id, channel_id, user_id, filename, content_type, size, stored)"

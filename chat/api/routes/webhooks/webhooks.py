@@ -19,13 +19,15 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING
 from chat.api.thread_bodies import AppliedTags
 from chat.classes import frozen
+from chat.domain.interactions.answers import OpenInteraction
+from chat.domain.interactions.assemble import InteractionsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import Owner
 from chat.domain.threads.threads import NewThread
 from chat.domain.webhooks.assemble import WebhooksArea
 from chat.domain.webhooks.webhooks import Disguise, WebhookChange, WebhookPlace
-from chat.errors import InvalidFormBody
-from chat.registries.error_codes import FieldCode
+from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 routes = Routes()
 
@@ -210,13 +212,19 @@ async def execute_webhook(
     request: Request,
     messages: MessagesArea,
     area: WebhooksArea,
+    interactions: InteractionsArea,
     webhook_id: int,
     token: str,
     query: Execution,
     body: ExecuteWebhook | None,
 ) -> wire.Message | None:
-    """Send a message."""
+    """Send a message; with the token of an interaction, a further answer to it."""
     uploads = messages.uploads
+    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    if told is not None:
+        owner = uploads.webhook_owner(told.bot.id, told.access.channel.id, request.guard)
+        async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
+            return await interactions.answers.follow_up(told, message_draft(message, attachments), request.guard)
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     channel_id = area.webhooks.place_of(webhook, query.thread_id).channel.id
     owner = uploads.webhook_owner(webhook.user_id, channel_id, request.guard)
@@ -242,9 +250,18 @@ def _post(body: ExecuteWebhook) -> NewThread | None:
     bucket=MESSAGE_READ,
 )
 async def get_webhook_message(
-    request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request,
+    area: WebhooksArea,
+    interactions: InteractionsArea,
+    webhook_id: int,
+    token: str,
+    message_id: int,
+    query: InThread,
 ) -> wire.Message:
-    """One of the webhook's messages."""
+    """One of the webhook's messages, or of the answers to an interaction."""
+    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    if told is not None:
+        return await interactions.answers.message(told, message_id)
     return await area.webhooks.message(
         area.webhooks.identified(webhook_id, token, guard=request.guard), message_id, query.thread_id
     )
@@ -263,14 +280,18 @@ async def edit_webhook_message(
     request: Request,
     messages: MessagesArea,
     area: WebhooksArea,
+    interactions: InteractionsArea,
     webhook_id: int,
     token: str,
     message_id: int,
     query: InThread,
     body: EditMessage | None,
 ) -> wire.Message:
-    """Change one of the webhook's messages."""
+    """Change one of the webhook's messages, or of the answers to an interaction."""
     uploads = messages.uploads
+    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    if told is not None:
+        return await _edit_answer(request, messages, interactions, told, message_id, body)
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     place = area.webhooks.place_of(webhook, query.thread_id)
 
@@ -285,11 +306,88 @@ async def edit_webhook_message(
     "DELETE", "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}", policy=Policy.URL, bucket=MESSAGE_CHANGE
 )
 async def delete_webhook_message(
-    request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
+    request: Request,
+    area: WebhooksArea,
+    interactions: InteractionsArea,
+    webhook_id: int,
+    token: str,
+    message_id: int,
+    query: InThread,
 ) -> None:
-    """Delete one of the webhook's messages."""
+    """Delete one of the webhook's messages, or of the answers to an interaction."""
+    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    if told is not None:
+        await interactions.answers.delete(told, message_id, request.guard)
+        return
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     await area.webhooks.delete_message(webhook, message_id, query.thread_id, request.guard)
+
+
+# The original answer to an interaction
+
+ORIGINAL: Final = "/v1/webhooks/{webhook_id}/{token}/messages/@original"
+
+
+@routes.operation("GET", ORIGINAL, policy=Policy.URL, bucket=MESSAGE_READ)
+async def get_original_answer(
+    request: Request, interactions: InteractionsArea, webhook_id: int, token: str
+) -> wire.Message:
+    """The first answer to an interaction; `webhook_id` is the application."""
+    told = _told(request, interactions, webhook_id, token)
+    return await interactions.answers.message(told, interactions.answers.original_of(told))
+
+
+@routes.operation(
+    "PATCH",
+    ORIGINAL,
+    policy=Policy.URL,
+    bucket=MESSAGE_CHANGE,
+    body=EditMessage,
+    multipart=True,
+    empty_strings_are_null=False,
+)
+async def edit_original_answer(
+    request: Request,
+    messages: MessagesArea,
+    interactions: InteractionsArea,
+    webhook_id: int,
+    token: str,
+    body: EditMessage | None,
+) -> wire.Message:
+    """Change the first answer to an interaction; what comes later is filled in."""
+    told = _told(request, interactions, webhook_id, token)
+    return await _edit_answer(request, messages, interactions, told, interactions.answers.original_of(told), body)
+
+
+@routes.operation("DELETE", ORIGINAL, policy=Policy.URL, bucket=MESSAGE_CHANGE)
+async def delete_original_answer(request: Request, interactions: InteractionsArea, webhook_id: int, token: str) -> None:
+    """Delete the first answer to an interaction."""
+    told = _told(request, interactions, webhook_id, token)
+    await interactions.answers.delete(told, interactions.answers.original_of(told), request.guard)
+
+
+def _told(request: Request, interactions: InteractionsArea, webhook_id: int, token: str) -> OpenInteraction:
+    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    if told is None:
+        raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
+    return told
+
+
+async def _edit_answer(
+    request: Request,
+    messages: MessagesArea,
+    interactions: InteractionsArea,
+    told: OpenInteraction,
+    message_id: int,
+    body: EditMessage | None,
+) -> wire.Message:
+    uploads = messages.uploads
+
+    def owner() -> Owner:
+        return uploads.webhook_owner(told.bot.id, told.access.channel.id, request.guard)
+
+    async with received_edit(request, owner, body, uploads) as edit:
+        return await interactions.answers.edit(told, message_id, edit, request.guard)
 
 
 def _change(body: ChangeWebhook) -> WebhookChange:
