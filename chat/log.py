@@ -48,7 +48,7 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?<![0-9])([0-9]{1,20}\.)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), rf"\g<1>{REDACTED}"),
     (re.compile(r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"), REDACTED),
     (re.compile(r"\$argon2[a-z]{1,2}\$[A-Za-z0-9$=,+/]+"), REDACTED),
-    (re.compile(r"(/webhooks/[0-9]+/)[^/?#\s'\"]+"), rf"\g<1>{REDACTED}"),
+    (re.compile(r"(/(?:webhooks|interactions)/[0-9]+/)[^/?#\s'\"]+"), rf"\g<1>{REDACTED}"),
     (re.compile(r"(/media/(?:relay|external)/)[^?#\s'\"]+"), rf"\g<1>{REDACTED}"),
     (re.compile(r"(/media/attachments/[^?#\s'\"]*\?)[^#\s'\"]+"), rf"\g<1>{REDACTED}"),
     (
@@ -62,10 +62,10 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?<![A-Za-z0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{64}(?![A-Za-z0-9])"), REDACTED),
 )
 """What is redacted wherever it stands in a text: session tokens, admin keys, bot tokens, JSON web tokens, password
-hashes, what is secret of the addresses of webhooks, uploads and media, secrets in the query or fragment of any address,
-and all that has the form of an access token, client secret, ticket or capability (43 characters of base64url) or of a
-mailed token (64 letters and digits). The last two need letters of both cases, so that names and hexadecimal digests
-stay."""
+hashes, what is secret of the addresses of webhooks, interactions, uploads and media, secrets in the query or fragment
+of any address, and all that has the form of an access token, client secret, ticket or capability (43 characters of
+base64url) or of a mailed token (64 letters and digits). The last two need letters of both cases, so that names and
+hexadecimal digests stay."""
 
 _COMPLAINING: Final = frozenset({"warning", "error", "critical", "exception"})
 

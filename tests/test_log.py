@@ -269,6 +269,7 @@ def test_no_token_survives(before: str, after: str, token: str) -> None:
         (f"/media/relay/{SECRET} HTTP", f"/media/relay/{REDACTED} HTTP"),
         (f"'/media/external/{SECRET}/aHR0cA'", f"'/media/external/{REDACTED}'"),
         (f"/media/attachments/1/2/a.png?ex=5&hm={SECRET}", f"/media/attachments/1/2/a.png?{REDACTED}"),
+        ("/v1/interactions/123/short/callback", f"/v1/interactions/123/{REDACTED}/callback"),
         ("/v1/webhooks/123", "/v1/webhooks/123"),
         ("/media/avatars/1/abc.png?size=64", "/media/avatars/1/abc.png?size=64"),
     ],

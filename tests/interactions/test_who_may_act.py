@@ -18,6 +18,11 @@ from tests.interactions.acting import NAME, PING, act, answer, invoked, of, regi
 
 BUTTON = {"type": 1, "components": [{"type": 2, "style": 1, "label": "Go", "custom_id": "go"}]}
 OFF = {"type": 1, "components": [{"type": 2, "style": 1, "label": "Go", "custom_id": "go", "disabled": True}]}
+FORM = {
+    "custom_id": "form",
+    "title": "Who are you?",
+    "components": [{"type": 1, "components": [{"type": 4, "custom_id": "text", "style": 1, "label": "Name"}]}],
+}
 TYPED = {"type": 3, "name": "x", "description": "d", "autocomplete": True}
 COMMANDS = (
     PING,
@@ -96,6 +101,31 @@ async def test_without_the_right_to_write_components_alone_are_used(stage: Stage
     for kind, data, members in stage.every_act():
         told = await act(stage.world.bob, stage.world, kind, data, **members)
         assert (told.status, told.code) == ((204, None) if kind == 3 else (403, "MISSING_PERMISSIONS"))
+
+
+async def test_a_form_of_a_component_is_submitted_without_the_right_to_write(stage: Stage) -> None:
+    await stage.overwrite(deny=Permission.SEND_MESSAGES)
+    at_bot, bob = await stage.world.bot.connect(), stage.world.bob
+    (await act(bob, stage.world, 3, {"custom_id": "go"}, message_id=stage.message_id)).expect(204)
+    pressed = (await at_bot.expect("INTERACTION_CREATE")).data
+    (await answer(stage.world, pressed, 9, FORM)).expect(204)
+    filled = {"id": pressed["id"], "components": [{"type": 4, "custom_id": "text", "value": "here"}]}
+    (await act(bob, stage.world, 5, filled)).expect(204)
+    told = (await at_bot.expect("INTERACTION_CREATE")).data
+    (await answer(stage.world, told, 4, {"content": "Welcome", "flags": 64})).expect(204)
+
+
+async def test_an_answer_for_one_person_is_used_in_its_channel_alone(stage: Stage) -> None:
+    world = stage.world
+    at_bot, at_bob = await world.bot.connect(), await world.bob.connect()
+    told = await invoked(world, at_bot, {"id": stage.commands["ping"]}, NAME)
+    (await answer(world, told, 4, {"content": "?", "flags": 64, "components": [BUTTON]})).expect(204)
+    shown = (await at_bob.expect("MESSAGE_CREATE")).data["id"]
+    made = await world.alice.rest.post(f"/v1/guilds/{world.guild_id}/channels", {"name": "other", "type": 0})
+    elsewhere = made.expect(200)["id"]
+    pressed = await act(world.bob, world, 3, {"custom_id": "go"}, message_id=shown, channel_id=elsewhere)
+    assert pressed.code == "UNKNOWN_MESSAGE"
+    (await act(world.bob, world, 3, {"custom_id": "go"}, message_id=shown)).expect(204)
 
 
 async def test_who_is_timed_out_does_nothing(stage: Stage) -> None:

@@ -54,6 +54,9 @@ from chat.store.interactions.interactions import Interaction
 KEPT_MS: Final = 2 * TOKEN_LIFETIME_MS
 """How long an interaction is known, so that a token which has ended is told from one that never was."""
 
+WITHOUT_WRITING: Final = frozenset({InteractionType.MESSAGE_COMPONENT, InteractionType.MODAL_SUBMIT})
+"""What needs no right to write in the channel: the application put its component there, and opened the form."""
+
 AT_ONCE: Final = 100
 NOT_ANSWERED: Final = 1
 """The `reason_code` of INTERACTION_FAILURE: the application did not answer in time."""
@@ -103,14 +106,14 @@ class Interactions(DueWork):
         """Tell the application what the caller does; the caller's session hears that it was told.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_APPLICATION, UNKNOWN_APPLICATION_COMMAND, UNKNOWN_MESSAGE,
-            UNKNOWN_INTERACTION (a form that is over); of components COMMUNICATION_DISABLED, of others as
-            `MessageSending.require_may_write`.
+            UNKNOWN_INTERACTION (a form that is over); of components and forms COMMUNICATION_DISABLED, of others
+            as `MessageSending.require_may_write`.
         :raises InvalidFormBody: for what does not fit the command, the component or the form, below `data`.
         """
         access = self._core.access.channel(principal, act.channel_id)
         if act.guild_id not in (None, access.guild_id):
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-        if act.type is InteractionType.MESSAGE_COMPONENT:
+        if act.type in WITHOUT_WRITING:
             access.require_voice(self._core.clock.now_ms())
         else:
             self._sending.require_may_write(principal, access)
@@ -238,7 +241,7 @@ class Interactions(DueWork):
     def _used(self, principal: Principal, access: ChannelAccess, application: Application, act: Act) -> _Judged:
         if act.message_id is None:
             raise InvalidFormBody.at("message_id", FieldCode.BASE_TYPE_REQUIRED)
-        message = self._ephemeral(principal, application, act.message_id)
+        message = self._ephemeral(principal, access, application, act.message_id)
         if message is None:
             message = self._message(access, act.message_id)
             if message["author"]["id"] != str(application.bot_user_id):
@@ -278,16 +281,20 @@ class Interactions(DueWork):
             data["resolved"] = resolved
         message = None
         if opened.message_id is not None:
-            message = self._ephemeral(principal, application, opened.message_id)
+            message = self._ephemeral(principal, access, application, opened.message_id)
             if message is None and access.reads(opened.message_id):
                 message = self._message(access, opened.message_id)
         message_id = None if message is None else opened.message_id
         return _Judged(data, message=message, message_id=message_id, opened_by=metadata_of(opened))
 
-    def _ephemeral(self, principal: Principal, application: Application, message_id: int) -> wire.Message | None:
+    def _ephemeral(
+        self, principal: Principal, access: ChannelAccess, application: Application, message_id: int
+    ) -> wire.Message | None:
+        """An answer of the application to the person alone, in the channel; None if there is no such one."""
         found = interactions.ephemeral(self._core.database.reader, message_id)
         row = None if found is None else interactions.by_id(self._core.database.reader, found[0])
-        if found is None or row is None or row.user_id != principal.user_id or row.application_id != application.id:
+        asked = (principal.user_id, access.channel.id, application.id)
+        if found is None or row is None or (row.user_id, row.channel_id, row.application_id) != asked:
             return None
         return cast("wire.Message", found[1])
 
