@@ -9,6 +9,7 @@ from typing import Any
 from trio.testing import MockClock
 
 from chat.registries.interactions import InteractionContext
+from chat.registries.permissions import Permission
 from chat.testing.rest_client import Response
 from chat.testing.world import World
 from tests.interactions.acting import NAME, PING, act, answer, invoked, of, register
@@ -100,6 +101,24 @@ async def test_a_first_answer_brings_files(chat_world: World) -> None:
     made = (await answered_with_a_file(chat_world, told, 4, data)).expect(200)
     assert made["interaction"]["response_message_ephemeral"] is False
     assert [file["filename"] for file in made["resource"]["message"]["attachments"]] == ["a.txt"]
+
+
+async def test_the_servers_lines_about_a_bot_are_none_of_its_answers(chat_world: World) -> None:
+    [ping] = await register(chat_world, PING)
+    at_bot = await chat_world.bot.connect()
+    channel, bot_id = f"/v1/channels/{chat_world.channel_id}", chat_world.bot.id
+    said = (await chat_world.bot.rest.send_message(chat_world.channel_id, "keep this")).expect(200)["id"]
+    pins = {"type": 1, "allow": str(int(Permission.PIN_MESSAGES))}
+    (await chat_world.alice.rest.put(f"{channel}/permissions/{bot_id}", pins)).expect(204)
+    (await chat_world.bot.rest.put(f"{channel}/pins/{said}")).expect(204)
+    line = (await chat_world.alice.rest.get(f"{channel}/messages?limit=1")).expect(200)[0]
+    assert (line["type"], line["author"]["id"]) == (6, bot_id)
+    told = await invoked(chat_world, at_bot, ping, NAME)
+    (await answer(chat_world, told, 4, {"content": "pong"})).expect(204)
+    for method, body in (("PATCH", {"content": "written over"}), ("DELETE", ...)):
+        refused = await chat_world.anyone.request(method, of(told, line["id"]), json=body)
+        assert refused.code == "UNKNOWN_MESSAGE", method
+    (await chat_world.anyone.patch(of(told, said), {"content": "kept"})).expect(200)
 
 
 async def answered_with_a_file(world: World, told: dict[str, Any], kind: int, data: dict[str, Any]) -> Response:

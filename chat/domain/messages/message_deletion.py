@@ -12,7 +12,7 @@ from chat.bus.bus import Bus
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_deleted, messages_deleted, pins_changed
-from chat.domain.messages.message_reading import require_message, require_of_webhook
+from chat.domain.messages.message_reading import require_of_application, require_of_webhook
 from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
@@ -150,9 +150,7 @@ class MessageDeletion:
 
     async def delete_of_application(self, bot_id: int, access: ChannelAccess, message_id: int, guard: Guard) -> None:
         """Delete a message that the application wrote in answer to an interaction. Raises UNKNOWN_MESSAGE."""
-        message = require_message(self._core.database.reader, access.channel.id, message_id)
-        if message.author_id != bot_id:
-            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
+        message = require_of_application(self._core.database.reader, bot_id, access, message_id)
         await self._delete(access, message, None, guard)
 
     async def _delete(self, access: ChannelAccess, message: Message, actor: Actor | None, guard: Guard) -> None:

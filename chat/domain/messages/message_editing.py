@@ -49,6 +49,7 @@ from chat.domain.messages.message_reading import (
     accounts_by_id,
     has_parts,
     require_message,
+    require_of_application,
     require_of_webhook,
     viewer_of,
     with_context,
@@ -182,9 +183,7 @@ class MessageEditing:
         :raises ApiError: as `edit_of_webhook`.
         :raises InvalidFormBody: as `edit`.
         """
-        message = require_message(self._core.database.reader, access.channel.id, message_id)
-        if message.author_id != bot_id:
-            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
+        message = require_of_application(self._core.database.reader, bot_id, access, message_id)
         access.require_open(self._core.clock.now_ms())
         limits = self._core.settings.limits_for(premium=False)
         return await self._edited(access, message, edit, limits, Viewer(bot_id), guard)

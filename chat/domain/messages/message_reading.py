@@ -32,12 +32,12 @@ from chat.domain.messages.message_objects import (
     stored_message_object,
 )
 from chat.domain.policy.embeds import Addresses
-from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_objects import thread_object
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
-from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
 from chat.store import threads
 from chat.store.accounts import accounts
@@ -376,5 +376,18 @@ def require_of_webhook(
     """A message that the webhook wrote in the channel. Raises UNKNOWN_MESSAGE."""
     message = messages.by_id(connection, access.channel.id, message_id)
     if message is None or message.webhook_id != webhook_id:
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
+    return message
+
+
+def require_of_application(
+    connection: sqlite3.Connection, bot_id: int, access: ChannelAccess, message_id: int
+) -> Message:
+    """A message that the application's bot wrote in the channel, and no line of the server about it.
+
+    :raises ApiError: UNKNOWN_MESSAGE.
+    """
+    message = messages.by_id(connection, access.channel.id, message_id)
+    if message is None or message.author_id != bot_id or message.type not in WRITTEN_MESSAGE_TYPES:
         raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     return message
