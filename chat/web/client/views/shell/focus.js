@@ -63,7 +63,7 @@ export function keepFocus() {
     if (next) return next.focus({ preventScroll: true });
     const parts = around.filter((part) => part.matches(PARTS));
     const regions = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-region]")]);
-    around = [];
+    // Where nothing can take it now, the next change of the page tries again.
     for (const part of [...parts, ...regions]) if (isThere(part) && take(part)) return;
   }
 
