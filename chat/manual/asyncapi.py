@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Container, Mapping
+from typing import Any, Final, get_origin, is_typeddict
 
+from chat import wire
 from chat.api.openapi.descriptions import of_member
+from chat.api.schemas.declared import Member, base_of, own_members
 from chat.manual.declared import documented
-from chat.manual.schema_words import objects_in
+from chat.manual.schema_words import REFERENCE, objects_in
 from chat.registries import event_rules, events, opcodes
-
-OBJECTS: Final[Mapping[str, str]] = {
-    "the entry": "AuditLogEntry",
-    "the guild": "Guild",
-    "the invite": "InviteWithMetadata",
-    "the member": "Member",
-    "the meme": "FavoriteMeme",
-    "the message": "Message",
-    "the whole message": "Message",
-    "the private user": "PrivateUser",
-    "the relationship": "Relationship",
-    "the thread member": "ThreadMember",
-    "the thread": "Thread",
-    "the whole settings for": "UserGuildSettings",
-    "the whole settings": "UserSettings",
-}
-"""What the rows of the events call an object of the HTTP API, and its name there; of two that fit the first counts."""
-
+from chat.registries.event_rules import EventRule
 
 ABOUT: Final[Mapping[str, Any]] = {
     "info": {
@@ -69,7 +54,9 @@ def asyncapi_text(openapi: Mapping[str, Any]) -> bytes:
 def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
     """A message for each opcode and one for each event, and the objects of the HTTP API that they hold."""
     numbers = {one: text for one, text in documented(opcodes)["Opcode"].items() if one != opcodes.Opcode.DISPATCH.name}
-    messages = {**_dispatches(), **{name: _plain(opcodes.Opcode[name], about) for name, about in numbers.items()}}
+    schemas = openapi["components"]["schemas"]
+    plain = {name: _plain(opcodes.Opcode[name], about) for name, about in numbers.items()}
+    messages = {**_dispatches(schemas), **plain}
     by_the_server = [name for name, about in numbers.items() if about.startswith(("Server", "Both"))]
     by_the_client = [name for name, about in numbers.items() if about.startswith(("Client", "Both"))]
     return {
@@ -86,12 +73,12 @@ def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
             "sendToClient": _operation("send", "What the server sends.", [*event_rules.EVENTS, *by_the_server]),
             "receiveFromClient": _operation("receive", "What a client sends.", by_the_client),
         },
-        "components": {"messages": messages, "schemas": _schemas_of(messages, openapi)},
+        "components": {"messages": messages, "schemas": _schemas_of(messages, schemas)},
     }
 
 
-def _dispatches() -> dict[str, Any]:
-    """The message of each event."""
+def _dispatches(schemas: Container[str]) -> dict[str, Any]:
+    """The message of each event; `schemas` are the names of the objects of the HTTP API."""
     texts = documented(events)["EventName"]
     messages = {}
     for name, rule in event_rules.EVENTS.items():
@@ -100,7 +87,7 @@ def _dispatches() -> dict[str, Any]:
             "required": ["op", "d", "s", "t"],
             "properties": {
                 "op": {"const": 0},
-                "d": payload_schema(rule.payload),
+                "d": payload_schema(rule, schemas),
                 "s": {"type": "integer", "minimum": 1},
                 "t": {"const": str(name)},
             },
@@ -115,9 +102,8 @@ def _plain(opcode: opcodes.Opcode, about: str) -> dict[str, Any]:
     return _message(opcode.name, about, schema)
 
 
-def _schemas_of(messages: Mapping[str, Any], openapi: Mapping[str, Any]) -> dict[str, Any]:
+def _schemas_of(messages: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     """The objects that the payloads are made of, as the OpenAPI document has them, but closed to nothing."""
-    schemas = openapi["components"]["schemas"]
     return {name: _open(schemas[name]) for name in sorted(objects_in(messages, schemas))}
 
 
@@ -143,35 +129,30 @@ def _operation(action: str, summary: str, names: list[str]) -> dict[str, Any]:
     }
 
 
-def payload_schema(told: str) -> dict[str, Any]:
-    """A schema of the `d` that an event's row tells of: its members by name, as far as it names them."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", told)
-    if plain.startswith("a bare list"):
+def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, Any]:
+    """A schema of the `d` of an event: the object among `schemas` that it is or adds to, and the members of its own."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", rule.payload)
+    carried = getattr(wire, rule.carries)
+    if get_origin(carried) is list:
         return {"type": "array", "description": f"{plain}."}
-    if plain == "`{}`" or plain.startswith("never sent"):
+    if carried is wire.NoMembers:
         return {"type": "object", "description": f"{plain}."}
     schema: dict[str, Any] = {"type": "object", "description": f"{plain[:1].upper()}{plain[1:]}."}
-    whole = next((name for words, name in OBJECTS.items() if re.match(rf"{words}\b", plain)), None)
+    if not is_typeddict(carried):  # one of several objects
+        return schema
+    own: dict[str, Member] = {}
+    whole = carried
+    while whole is not None and whole.__name__ not in schemas:
+        own = {**own_members(whole), **own}
+        whole = base_of(whole)
     if whole is not None:
-        schema["allOf"] = [{"$ref": f"#/components/schemas/{whole}"}]
-    named = list(_named(plain if whole is None else plain.partition(", ")[2]))
-    if named:
-        schema["properties"] = {name: _member_schema(name) for name, _ in named}
-        schema["required"] = [name for name, optional in named if not optional]
+        schema["allOf"] = [{"$ref": f"{REFERENCE}{whole.__name__}"}]
+    if own:
+        schema["properties"] = {name: _member_schema(name, member.text) for name, member in own.items()}
+        schema["required"] = [name for name, member in own.items() if member.required]
     return schema
 
 
-def _member_schema(name: str) -> dict[str, Any]:
-    about = of_member(name, ())
+def _member_schema(name: str, told: str) -> dict[str, Any]:
+    about = told or of_member(name, ())
     return {"description": about} if about else {}
-
-
-def _named(told: str) -> Iterator[tuple[str, bool]]:
-    """The members at the top of the payload: those behind `of` and `with` are deeper."""
-    for part in re.split(r"[,;] ", told):
-        match = re.match(r"`(\w+)(\?)?`", part)
-        if match is None:
-            return
-        yield match[1], match[2] is not None
-        if re.search(r"` of `", part):
-            return

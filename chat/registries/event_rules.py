@@ -52,6 +52,8 @@ class EventRule:
     """
 
     audience: Audience
+    carries: str
+    """The type of its `d`, by the name that it has in `chat.wire`."""
     payload: str
     """The `d` in words, in one line of Markdown. Members stand in backquotes in their order; a `?` marks a member that
     may be absent. An object of the HTTP API is called by its name. A Dispatch without a cause says why it is never
@@ -65,183 +67,256 @@ class EventRule:
 
 EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
     {
-        EventName.READY: EventRule(Audience.SESSION, "[Ready](gateway.md#ready)", "op 2", retained=False),
-        EventName.RESUMED: EventRule(Audience.SESSION, "`{}`", "op 6", retained=False),
+        EventName.READY: EventRule(Audience.SESSION, "Ready", "[Ready](gateway.md#ready)", "op 2", retained=False),
+        EventName.RESUMED: EventRule(Audience.SESSION, "NoMembers", "`{}`", "op 6", retained=False),
         EventName.SESSIONS_REPLACE: EventRule(
             Audience.ACCOUNT,
+            "SessionPresences",
             "a bare list of session presences: `session_id` (`all` for the aggregate), `status`, `afk`, `mobile`",
             "op 3",
         ),
         EventName.AUTH_SESSION_CHANGE: EventRule(
-            Audience.ACCOUNT, "never sent: nothing puts another token in the place of a session's own", NEVER
+            Audience.ACCOUNT,
+            "NoMembers",
+            "never sent: nothing puts another token in the place of a session's own",
+            NEVER,
         ),
-        EventName.RATE_LIMITED: EventRule(Audience.REQUESTER, "`opcode`, `retry_after` in seconds, `meta`", "op 8"),
-        EventName.USER_UPDATE: EventRule(Audience.ACCOUNT, "the private user", "PATCH /v1/users/@me"),
+        EventName.RATE_LIMITED: EventRule(
+            Audience.REQUESTER, "RateLimited", "`opcode`, `retry_after` in seconds, `meta`", "op 8"
+        ),
+        EventName.USER_UPDATE: EventRule(Audience.ACCOUNT, "PrivateUser", "the private user", "PATCH /v1/users/@me"),
         EventName.USER_SETTINGS_UPDATE: EventRule(
-            Audience.ACCOUNT, "the whole settings", "PATCH /v1/users/@me/settings"
+            Audience.ACCOUNT, "UserSettings", "the whole settings", "PATCH /v1/users/@me/settings"
         ),
         EventName.USER_GUILD_SETTINGS_UPDATE: EventRule(
-            Audience.ACCOUNT, "the whole settings for one guild", "PATCH /v1/users/@me/guilds/@me/settings"
+            Audience.ACCOUNT,
+            "UserGuildSettings",
+            "the whole settings for one guild",
+            "PATCH /v1/users/@me/guilds/@me/settings",
         ),
         EventName.USER_NOTE_UPDATE: EventRule(
-            Audience.ACCOUNT, "`id`, `note`; an empty text took the note away", "PUT /v1/users/@me/notes/{user_id}"
+            Audience.ACCOUNT,
+            "NoteUpdate",
+            "`id`, `note`; an empty text took the note away",
+            "PUT /v1/users/@me/notes/{user_id}",
         ),
         EventName.USER_PINNED_DMS_UPDATE: EventRule(
-            Audience.ACCOUNT, "a bare list of channel ids", "PUT /v1/users/@me/channels/{channel_id}/pin"
+            Audience.ACCOUNT,
+            "PinnedChannels",
+            "a bare list of channel ids",
+            "PUT /v1/users/@me/channels/{channel_id}/pin",
         ),
         EventName.USER_CONNECTIONS_UPDATE: EventRule(
-            Audience.ACCOUNT, "never sent: accounts have no connections", NEVER
+            Audience.ACCOUNT, "NoMembers", "never sent: accounts have no connections", NEVER
         ),
         EventName.WEBAUTHN_CREDENTIALS_UPDATE: EventRule(
-            Audience.ACCOUNT, "a bare list of passkeys", "POST /v1/users/@me/mfa/webauthn/credentials"
+            Audience.ACCOUNT, "Passkeys", "a bare list of passkeys", "POST /v1/users/@me/mfa/webauthn/credentials"
         ),
         EventName.RELATIONSHIP_ADD: EventRule(
-            Audience.ACCOUNT, "the relationship with its `user`", "POST /v1/users/@me/relationships/{user_id}"
+            Audience.ACCOUNT,
+            "Relationship",
+            "the relationship with its `user`",
+            "POST /v1/users/@me/relationships/{user_id}",
         ),
         EventName.RELATIONSHIP_UPDATE: EventRule(
-            Audience.ACCOUNT, "the relationship with its `user`", "PUT /v1/users/@me/relationships/{user_id}"
+            Audience.ACCOUNT,
+            "Relationship",
+            "the relationship with its `user`",
+            "PUT /v1/users/@me/relationships/{user_id}",
         ),
         EventName.RELATIONSHIP_REMOVE: EventRule(
-            Audience.ACCOUNT, "`id`", "DELETE /v1/users/@me/relationships/{user_id}"
+            Audience.ACCOUNT, "RelationshipRemoved", "`id`", "DELETE /v1/users/@me/relationships/{user_id}"
         ),
-        EventName.SAVED_MESSAGE_CREATE: EventRule(Audience.ACCOUNT, "the message", "POST /v1/users/@me/saved-messages"),
+        EventName.SAVED_MESSAGE_CREATE: EventRule(
+            Audience.ACCOUNT, "Message", "the message", "POST /v1/users/@me/saved-messages"
+        ),
         EventName.SAVED_MESSAGE_DELETE: EventRule(
-            Audience.ACCOUNT, "`message_id`", "DELETE /v1/users/@me/saved-messages/{message_id}"
+            Audience.ACCOUNT, "MessageForgotten", "`message_id`", "DELETE /v1/users/@me/saved-messages/{message_id}"
         ),
         EventName.RECENT_MENTION_DELETE: EventRule(
-            Audience.ACCOUNT, "`message_id`", "DELETE /v1/users/@me/mentions/{message_id}"
+            Audience.ACCOUNT, "MessageForgotten", "`message_id`", "DELETE /v1/users/@me/mentions/{message_id}"
         ),
         EventName.REMINDER_UPDATE: EventRule(
-            Audience.ACCOUNT, "the reminder without its message", "PUT /v1/users/@me/reminders/{message_id}"
+            Audience.ACCOUNT,
+            "ReminderMoments",
+            "the reminder without its message",
+            "PUT /v1/users/@me/reminders/{message_id}",
         ),
-        EventName.REMINDER_DELETE: EventRule(Audience.ACCOUNT, "its id", "DELETE /v1/users/@me/reminders/{message_id}"),
+        EventName.REMINDER_DELETE: EventRule(
+            Audience.ACCOUNT, "MessageForgotten", "`message_id`", "DELETE /v1/users/@me/reminders/{message_id}"
+        ),
         EventName.FAVORITE_MEME_CREATE: EventRule(
-            Audience.ACCOUNT, "the meme", "POST /v1/channels/{channel_id}/messages/{message_id}/memes"
+            Audience.ACCOUNT, "FavoriteMeme", "the meme", "POST /v1/channels/{channel_id}/messages/{message_id}/memes"
         ),
-        EventName.FAVORITE_MEME_UPDATE: EventRule(Audience.ACCOUNT, "the meme", "PATCH /v1/users/@me/memes/{meme_id}"),
+        EventName.FAVORITE_MEME_UPDATE: EventRule(
+            Audience.ACCOUNT, "FavoriteMeme", "the meme", "PATCH /v1/users/@me/memes/{meme_id}"
+        ),
         EventName.FAVORITE_MEME_DELETE: EventRule(
-            Audience.ACCOUNT, "`meme_id`", "DELETE /v1/users/@me/memes/{meme_id}"
+            Audience.ACCOUNT, "FavoriteMemeDeleted", "`meme_id`", "DELETE /v1/users/@me/memes/{meme_id}"
         ),
         EventName.GUILD_CREATE: EventRule(
-            Audience.SESSION, "[Guild payloads](gateway.md#guild-payloads)", "POST /v1/guilds"
+            Audience.SESSION, "WholeGuild", "[Guild payloads](gateway.md#guild-payloads)", "POST /v1/guilds"
         ),
         EventName.GUILD_SYNC: EventRule(
-            Audience.SESSION, "[Guild payloads](gateway.md#guild-payloads)", "op 14", retained=False
+            Audience.SESSION, "WholeGuild", "[Guild payloads](gateway.md#guild-payloads)", "op 14", retained=False
         ),
         EventName.GUILD_UPDATE: EventRule(
-            Audience.GUILD, "the guild, `guild_id`", "PATCH /v1/guilds/{guild_id}", passive=True
+            Audience.GUILD, "GuildUpdated", "the guild, `guild_id`", "PATCH /v1/guilds/{guild_id}", passive=True
         ),
         EventName.GUILD_DELETE: EventRule(
             Audience.GUILD,
+            "GuildDeleted",
             "`id`, `guild_id?` where the guild itself is gone, `unavailable?`, `unavailable_hidden?`",
             "POST /v1/guilds/{guild_id}/delete",
             passive=True,
         ),
         EventName.GUILD_ROLE_CREATE: EventRule(
-            Audience.GUILD, "`guild_id`, `role`", "POST /v1/guilds/{guild_id}/roles"
+            Audience.GUILD, "RoleOfGuild", "`guild_id`, `role`", "POST /v1/guilds/{guild_id}/roles"
         ),
         EventName.GUILD_ROLE_UPDATE: EventRule(
-            Audience.GUILD, "`guild_id`, `role`", "PATCH /v1/guilds/{guild_id}/roles/{role_id}", passive=True
+            Audience.GUILD,
+            "RoleOfGuild",
+            "`guild_id`, `role`",
+            "PATCH /v1/guilds/{guild_id}/roles/{role_id}",
+            passive=True,
         ),
         EventName.GUILD_ROLE_UPDATE_BULK: EventRule(
-            Audience.GUILD, "`guild_id`, `roles`", "PATCH /v1/guilds/{guild_id}/roles", passive=True
+            Audience.GUILD, "RolesOfGuild", "`guild_id`, `roles`", "PATCH /v1/guilds/{guild_id}/roles", passive=True
         ),
         EventName.GUILD_ROLE_DELETE: EventRule(
-            Audience.GUILD, "`guild_id`, `role_id`", "DELETE /v1/guilds/{guild_id}/roles/{role_id}"
+            Audience.GUILD, "RoleDeleted", "`guild_id`, `role_id`", "DELETE /v1/guilds/{guild_id}/roles/{role_id}"
         ),
         EventName.GUILD_EMOJIS_UPDATE: EventRule(
-            Audience.GUILD, "`guild_id`, `emojis`: all of them", "POST /v1/guilds/{guild_id}/emojis"
+            Audience.GUILD, "EmojisOfGuild", "`guild_id`, `emojis`: all of them", "POST /v1/guilds/{guild_id}/emojis"
         ),
         EventName.GUILD_STICKERS_UPDATE: EventRule(
-            Audience.GUILD, "`guild_id`, `stickers`: all of them", "POST /v1/guilds/{guild_id}/stickers"
+            Audience.GUILD,
+            "StickersOfGuild",
+            "`guild_id`, `stickers`: all of them",
+            "POST /v1/guilds/{guild_id}/stickers",
         ),
         EventName.CHANNEL_CREATE: EventRule(
-            Audience.CHANNEL_VIEWERS, "the channel", "POST /v1/guilds/{guild_id}/channels", passive=True
+            Audience.CHANNEL_VIEWERS, "Channel", "the channel", "POST /v1/guilds/{guild_id}/channels", passive=True
         ),
         EventName.CHANNEL_UPDATE: EventRule(
-            Audience.CHANNEL_VIEWERS, "the channel", "PATCH /v1/channels/{channel_id}", passive=True
+            Audience.CHANNEL_VIEWERS, "Channel", "the channel", "PATCH /v1/channels/{channel_id}", passive=True
         ),
         EventName.CHANNEL_DELETE: EventRule(
-            Audience.CHANNEL_VIEWERS, "the channel", "DELETE /v1/channels/{channel_id}", passive=True
+            Audience.CHANNEL_VIEWERS, "Channel", "the channel", "DELETE /v1/channels/{channel_id}", passive=True
         ),
         EventName.CHANNEL_UPDATE_BULK: EventRule(
             Audience.GUILD,
+            "ChannelsOfGuild",
             "`guild_id`, `channels` that the receiver sees",
             "PATCH /v1/guilds/{guild_id}/channels",
             passive=True,
         ),
         EventName.CHANNEL_RECIPIENT_ADD: EventRule(
-            Audience.RECIPIENTS, "`channel_id`, `user`", "PUT /v1/channels/{channel_id}/recipients/{user_id}"
+            Audience.RECIPIENTS,
+            "RecipientChanged",
+            "`channel_id`, `user`",
+            "PUT /v1/channels/{channel_id}/recipients/{user_id}",
         ),
         EventName.CHANNEL_RECIPIENT_REMOVE: EventRule(
-            Audience.RECIPIENTS, "`channel_id`, `user`", "DELETE /v1/channels/{channel_id}/recipients/{user_id}"
+            Audience.RECIPIENTS,
+            "RecipientChanged",
+            "`channel_id`, `user`",
+            "DELETE /v1/channels/{channel_id}/recipients/{user_id}",
         ),
         EventName.WEBHOOKS_UPDATE: EventRule(
-            Audience.CHANNEL_VIEWERS, "`guild_id`, `channel_id`", "POST /v1/channels/{channel_id}/webhooks"
+            Audience.CHANNEL_VIEWERS,
+            "WebhooksOfChannel",
+            "`guild_id`, `channel_id`",
+            "POST /v1/channels/{channel_id}/webhooks",
         ),
         EventName.INVITE_CREATE: EventRule(
-            Audience.OTHER, "the invite with its metadata", "POST /v1/channels/{channel_id}/invites"
+            Audience.OTHER,
+            "InviteWithMetadata",
+            "the invite with its metadata",
+            "POST /v1/channels/{channel_id}/invites",
         ),
         EventName.INVITE_DELETE: EventRule(
-            Audience.OTHER, "`code`, `channel_id?`, `guild_id?`", "DELETE /v1/invites/{invite_code}"
+            Audience.OTHER, "InviteDeleted", "`code`, `channel_id?`, `guild_id?`", "DELETE /v1/invites/{invite_code}"
         ),
         EventName.GUILD_MEMBER_ADD: EventRule(
-            Audience.GUILD, "the member, `guild_id`", "POST /v1/invites/{invite_code}"
+            Audience.GUILD, "MemberOfGuild", "the member, `guild_id`", "POST /v1/invites/{invite_code}"
         ),
         EventName.GUILD_MEMBER_UPDATE: EventRule(
-            Audience.GUILD, "the member, `guild_id`", "PATCH /v1/guilds/{guild_id}/members/{user_id}"
+            Audience.GUILD, "MemberOfGuild", "the member, `guild_id`", "PATCH /v1/guilds/{guild_id}/members/{user_id}"
         ),
         EventName.GUILD_MEMBER_REMOVE: EventRule(
-            Audience.GUILD, "`guild_id`, `user` with its `id` alone", "DELETE /v1/guilds/{guild_id}/members/{user_id}"
+            Audience.GUILD,
+            "AccountOfGuild",
+            "`guild_id`, `user` with its `id` alone",
+            "DELETE /v1/guilds/{guild_id}/members/{user_id}",
         ),
         EventName.GUILD_MEMBERS_CHUNK: EventRule(
             Audience.REQUESTER,
+            "MembersChunk",
             "`guild_id`, `members`, `chunk_index`, `chunk_count`, `presences?`, `nonce?`",
             "op 8",
             retained=False,
         ),
         EventName.GUILD_MEMBER_LIST_UPDATE: EventRule(
             Audience.REQUESTER,
+            "MemberListChanges",
             "`guild_id`, `id`, `channel_id?`, `member_count`, `online_count`, `groups`, `ops`",
             "op 14",
             retained=False,
         ),
         EventName.GUILD_AUDIT_LOG_ENTRY_CREATE: EventRule(
-            Audience.OTHER, "the entry, `guild_id`", "PATCH /v1/guilds/{guild_id}", passive=True
+            Audience.OTHER, "AuditLogEntryOfGuild", "the entry, `guild_id`", "PATCH /v1/guilds/{guild_id}", passive=True
         ),
         EventName.GUILD_BAN_ADD: EventRule(
-            Audience.GUILD, "`guild_id`, `user` with its `id` alone", "PUT /v1/guilds/{guild_id}/bans/{user_id}"
+            Audience.GUILD,
+            "AccountOfGuild",
+            "`guild_id`, `user` with its `id` alone",
+            "PUT /v1/guilds/{guild_id}/bans/{user_id}",
         ),
         EventName.GUILD_BAN_REMOVE: EventRule(
-            Audience.GUILD, "`guild_id`, `user` with its `id` alone", "DELETE /v1/guilds/{guild_id}/bans/{user_id}"
+            Audience.GUILD,
+            "AccountOfGuild",
+            "`guild_id`, `user` with its `id` alone",
+            "DELETE /v1/guilds/{guild_id}/bans/{user_id}",
         ),
-        EventName.PRESENCE_UPDATE: EventRule(Audience.OTHER, "the presence", "op 3"),
-        EventName.PRESENCE_UPDATE_BULK: EventRule(Audience.GUILD, "`guild_id`, `presences`", "op 14"),
+        EventName.PRESENCE_UPDATE: EventRule(Audience.OTHER, "Presence", "the presence", "op 3"),
+        EventName.PRESENCE_UPDATE_BULK: EventRule(
+            Audience.GUILD, "PresencesOfGuild", "`guild_id`, `presences`", "op 14"
+        ),
         EventName.PASSIVE_UPDATES: EventRule(
-            Audience.OTHER, "`guild_id`, `channels` with their last message ids, `voice_states?`", "time", passive=True
+            Audience.OTHER,
+            "PassiveUpdates",
+            "`guild_id`, `channels` with their last message ids, `voice_states?`",
+            "time",
+            passive=True,
         ),
         EventName.MESSAGE_CREATE: EventRule(
             Audience.CHANNEL_VIEWERS,
+            "MessageCreated",
             "the message, `channel_type`, `guild_id?`, `member?` without its `user`, `nicks?`, `mention_here?`",
             "POST /v1/channels/{channel_id}/messages",
         ),
         EventName.MESSAGE_UPDATE: EventRule(
             Audience.CHANNEL_READERS,
+            "MessageUpdated",
             "the whole message, `guild_id?`, `member?`",
             "PATCH /v1/channels/{channel_id}/messages/{message_id}",
         ),
         EventName.MESSAGE_DELETE: EventRule(
             Audience.CHANNEL_READERS,
+            "MessageDeleted",
             "`id`, `channel_id`, `content?`, `author_id?`, `guild_id?`, `member?`",
             "DELETE /v1/channels/{channel_id}/messages/{message_id}",
         ),
         EventName.MESSAGE_DELETE_BULK: EventRule(
             Audience.CHANNEL_VIEWERS,
+            "MessagesDeleted",
             "`ids`, `channel_id`, `guild_id?`",
             "POST /v1/channels/{channel_id}/messages/bulk-delete",
         ),
         EventName.INTERACTION_CREATE: EventRule(
             Audience.OTHER,
+            "InteractionCreated",
             "for the bot `id`, `application_id`, `type`, `token`, `version`, `data`, `channel_id`, `channel`, "
             "`locale`, `entitlements`, `authorizing_integration_owners`, `context`, `attachment_size_limit`, "
             "`app_permissions`, `guild_id?`, `guild?`, `guild_locale?`, `member?`, `user?`, `message?`; for the "
@@ -249,120 +324,162 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
             "POST /v1/interactions",
         ),
         EventName.INTERACTION_SUCCESS: EventRule(
-            Audience.OTHER, "`id`, `nonce`", "POST /v1/interactions/{interaction_id}/{token}/callback"
+            Audience.OTHER,
+            "InteractionOutcome",
+            "`id`, `nonce`",
+            "POST /v1/interactions/{interaction_id}/{token}/callback",
         ),
-        EventName.INTERACTION_FAILURE: EventRule(Audience.OTHER, "`id`, `nonce`, `reason_code`", "time"),
+        EventName.INTERACTION_FAILURE: EventRule(
+            Audience.OTHER, "InteractionFailed", "`id`, `nonce`, `reason_code`", "time"
+        ),
         EventName.INTERACTION_AUTOCOMPLETE: EventRule(
-            Audience.OTHER, "`id`, `nonce`, `choices`", "POST /v1/interactions/{interaction_id}/{token}/callback"
+            Audience.OTHER,
+            "InteractionChoices",
+            "`id`, `nonce`, `choices`",
+            "POST /v1/interactions/{interaction_id}/{token}/callback",
         ),
         EventName.INTERACTION_MODAL_CREATE: EventRule(
             Audience.OTHER,
+            "InteractionForm",
             "`id`, `nonce`, `custom_id`, `title`, `components`, `application`, `channel_id`",
             "POST /v1/interactions/{interaction_id}/{token}/callback",
         ),
         EventName.MESSAGE_ACK: EventRule(
             Audience.ACCOUNT,
-            "`channel_id`, `message_id`, `mention_count`, `manual?`, `version?`",
+            "MessageAcknowledged",
+            "`channel_id`, `message_id`, `mention_count`, `manual?`, `version`",
             "POST /v1/channels/{channel_id}/messages/{message_id}/ack",
         ),
         EventName.MESSAGE_REACTION_ADD: EventRule(
             Audience.CHANNEL_READERS,
+            "ReactionOfUser",
             "`user_id`, `channel_id`, `message_id`, `emoji`, `guild_id?`, `member?`",
             "PUT /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
         ),
         EventName.MESSAGE_REACTION_REMOVE: EventRule(
             Audience.CHANNEL_READERS,
+            "ReactionOfUser",
             "`user_id`, `channel_id`, `message_id`, `emoji`, `guild_id?`, `member?`",
             "DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
         ),
         EventName.MESSAGE_REACTION_ADD_MANY: EventRule(
             Audience.OTHER,
+            "ReactionsAdded",
             "`channel_id`, `message_id`, `reactions` of `user_id`, `emoji`",
             "PUT /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
         ),
         EventName.MESSAGE_REACTION_REMOVE_ALL: EventRule(
             Audience.CHANNEL_READERS,
+            "ReactionsRemoved",
             "`channel_id`, `message_id`, `guild_id?`",
             "DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions",
         ),
         EventName.MESSAGE_REACTION_REMOVE_EMOJI: EventRule(
             Audience.CHANNEL_READERS,
+            "EmojiRemoved",
             "`channel_id`, `message_id`, `emoji`, `guild_id?`",
             "DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
         ),
         EventName.TYPING_START: EventRule(
             Audience.CHANNEL_VIEWERS,
+            "TypingStarted",
             "`channel_id`, `user_id`, `timestamp` in seconds, `guild_id?`, `member?`",
             "POST /v1/channels/{channel_id}/typing",
         ),
         EventName.CHANNEL_PINS_UPDATE: EventRule(
             Audience.CHANNEL_VIEWERS,
+            "PinsUpdated",
             "`channel_id`, `last_pin_timestamp`, `guild_id?`",
             "PUT /v1/channels/{channel_id}/pins/{message_id}",
         ),
         EventName.CHANNEL_PINS_ACK: EventRule(
-            Audience.ACCOUNT, "`channel_id`, `timestamp`", "POST /v1/channels/{channel_id}/pins/ack"
+            Audience.ACCOUNT, "PinsAcknowledged", "`channel_id`, `timestamp`", "POST /v1/channels/{channel_id}/pins/ack"
         ),
-        EventName.VOICE_STATE_UPDATE: EventRule(Audience.CHANNEL_VIEWERS, "the voice state", "op 4", passive=True),
+        EventName.VOICE_STATE_UPDATE: EventRule(
+            Audience.CHANNEL_VIEWERS, "VoiceState", "the voice state", "op 4", passive=True
+        ),
         EventName.VOICE_STATE_ACK: EventRule(
             Audience.REQUESTER,
+            "VoiceStateAcknowledged",
             "`mutation_id`, `runtime_epoch`, `connection_id`, `guild_id`, `channel_id`, "
             "`status`, `server_version`, `canonical_state`, `error_code?`, `error_message?`",
             "op 4",
         ),
         EventName.VOICE_SERVER_UPDATE: EventRule(
-            Audience.REQUESTER, "`token`, `endpoint`, `connection_id`, `channel_id`, `guild_id?`", "op 4"
+            Audience.REQUESTER, "VoiceServer", "`token`, `endpoint`, `connection_id`, `channel_id`, `guild_id?`", "op 4"
         ),
-        EventName.ENTRANCE_SOUND_PLAY: EventRule(Audience.OTHER, "never sent: there are no entrance sounds", NEVER),
+        EventName.ENTRANCE_SOUND_PLAY: EventRule(
+            Audience.OTHER, "NoMembers", "never sent: there are no entrance sounds", NEVER
+        ),
         EventName.CALL_CREATE: EventRule(
             Audience.RECIPIENTS,
+            "CallState",
             "`channel_id`, `message_id`, `region`, `ringing`, `voice_states`; "
             "of a new one `recipients?`, `created_at?`",
             "POST /v1/channels/{channel_id}/call/ring",
         ),
         EventName.CALL_UPDATE: EventRule(
             Audience.RECIPIENTS,
+            "CallState",
             "`channel_id`, `message_id`, `region`, `ringing`, `voice_states`; "
             "of a new one `recipients?`, `created_at?`",
             "POST /v1/channels/{channel_id}/call/stop-ringing",
         ),
         EventName.CALL_DELETE: EventRule(
-            Audience.RECIPIENTS, "`channel_id`, `unavailable?`", "POST /v1/channels/{channel_id}/call/end"
+            Audience.RECIPIENTS,
+            "CallDeleted",
+            "`channel_id`, `unavailable?`",
+            "POST /v1/channels/{channel_id}/call/end",
         ),
         EventName.GUILD_COUNTS_UPDATE: EventRule(
-            Audience.REQUESTER, "`counts` of `guild_id`, `member_count`, `online_count`; `nonce?`", "op 15"
+            Audience.REQUESTER,
+            "MemberCounts",
+            "`counts` of `guild_id`, `member_count`, `online_count`; `nonce?`",
+            "op 15",
         ),
         EventName.CHANNEL_MEMBER_COUNTS_UPDATE: EventRule(
             Audience.REQUESTER,
+            "MemberCounts",
             "`counts` of `guild_id`, `channel_id`, `member_count`, `online_count`; `nonce?`",
             "op 16",
         ),
         EventName.THREAD_CREATE: EventRule(
-            Audience.OTHER, "the thread, `newly_created?`, `member?`", "POST /v1/channels/{channel_id}/threads"
+            Audience.OTHER,
+            "ThreadCreated",
+            "the thread, `newly_created?`, `member?`",
+            "POST /v1/channels/{channel_id}/threads",
         ),
-        EventName.THREAD_UPDATE: EventRule(Audience.OTHER, "the thread", "PATCH /v1/channels/{channel_id}"),
+        EventName.THREAD_UPDATE: EventRule(Audience.OTHER, "Thread", "the thread", "PATCH /v1/channels/{channel_id}"),
         EventName.THREAD_DELETE: EventRule(
-            Audience.CHANNEL_VIEWERS, "`id`, `guild_id`, `parent_id`, `type`", "DELETE /v1/channels/{channel_id}"
+            Audience.CHANNEL_VIEWERS,
+            "ThreadDeleted",
+            "`id`, `guild_id`, `parent_id`, `type`",
+            "DELETE /v1/channels/{channel_id}",
         ),
         EventName.THREAD_LIST_SYNC: EventRule(
             Audience.SESSION,
+            "ThreadListSync",
             "`guild_id`, `channel_ids?`, `threads`, `members`",
             "DELETE /v1/channels/{channel_id}/permissions/{target_id}",
         ),
         EventName.THREAD_MEMBER_UPDATE: EventRule(
             Audience.ACCOUNT,
+            "ThreadMemberOfGuild",
             "the thread member, `guild_id`",
             "PATCH /v1/channels/{thread_id}/thread-members/@me/settings",
         ),
         EventName.THREAD_MEMBERS_UPDATE: EventRule(
             Audience.OTHER,
+            "ThreadMembersChanged",
             "`id`, `guild_id`, `member_count`, `added_members?`, `removed_member_ids?`",
             "PUT /v1/channels/{thread_id}/thread-members/@me",
         ),
         EventName.THREAD_MEMBER_LIST_UPDATE: EventRule(
-            Audience.REQUESTER, "`guild_id`, `thread_id`, `members`", "op 14", retained=False
+            Audience.REQUESTER, "ThreadMemberList", "`guild_id`, `thread_id`, `members`", "op 14", retained=False
         ),
-        EventName.FORUM_UNREADS: EventRule(Audience.REQUESTER, "`guild_id`, `channel_id`, `threads`", "op 28"),
+        EventName.FORUM_UNREADS: EventRule(
+            Audience.REQUESTER, "ForumUnreads", "`guild_id`, `channel_id`, `threads`", "op 28"
+        ),
     }
 )
 """The dispatch registry (gateway.md, Routing; gateway.md, Audiences)."""

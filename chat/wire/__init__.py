@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chat.wire.administration import *
     from chat.wire.applications import *
     from chat.wire.channels import *
+    from chat.wire.events import *
     from chat.wire.guild_management import *
     from chat.wire.guilds import *
     from chat.wire.instance import *
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from chat.wire.messages import *
     from chat.wire.moderation import *
     from chat.wire.people import *
+    from chat.wire.presences import *
+    from chat.wire.ready import *
     from chat.wire.signing_in import *
     from chat.wire.storage import *
     from chat.wire.told_interactions import *
@@ -39,6 +42,7 @@ MODULES: Final = (
     "administration",
     "applications",
     "channels",
+    "events",
     "guild_management",
     "guilds",
     "instance",
@@ -47,6 +51,8 @@ MODULES: Final = (
     "messages",
     "moderation",
     "people",
+    "presences",
+    "ready",
     "signing_in",
     "storage",
     "told_interactions",

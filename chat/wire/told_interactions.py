@@ -6,16 +6,25 @@ from typing import Annotated, NotRequired, TypedDict
 
 from chat.registries.interactions import CommandType, ComponentType, InteractionContext, InteractionType, OptionType
 from chat.wire.accounts import PartialUser
-from chat.wire.channels import Channel
+from chat.wire.channels import (
+    CategoryChannel,
+    DirectMessageChannel,
+    ForumChannel,
+    GroupChannel,
+    LinkChannel,
+    TextChannel,
+    Thread,
+    VoiceChannel,
+)
 from chat.wire.guilds import Member, Membership, Role
 from chat.wire.messages import Message
-from chat.wire.values import Bits, Count, Nameless, Snowflake, one_of
+from chat.wire.values import GROUPED, Bits, Count, Nameless, Snowflake, one_of
 
 OptionValue = str | int | float | bool
 """What a person has filled in; of accounts, channels and roles the id."""
 
 
-class FilledOption(Nameless):
+class FilledOption(TypedDict):
     name: str
     """The option, as the command declares it."""
     type: Annotated[int, one_of(OptionType)]
@@ -28,7 +37,7 @@ class FilledOption(Nameless):
     """True of the option that is being typed."""
 
 
-class FilledPart(Nameless):
+class FilledPart(TypedDict):
     type: Annotated[int, one_of(ComponentType)]
     """What the part is."""
     id: int
@@ -45,14 +54,80 @@ class FilledPart(Nameless):
     """The part below a label."""
 
 
+class Permissions(TypedDict):
+    permissions: Bits
+    """What the person, or the member, may do in the channel, as a decimal number of bits."""
+
+
+class TextChannelWithPermissions(TextChannel, Permissions):
+    pass
+
+
+class VoiceChannelWithPermissions(VoiceChannel, Permissions):
+    pass
+
+
+class CategoryWithPermissions(CategoryChannel, Permissions):
+    pass
+
+
+class LinkWithPermissions(LinkChannel, Permissions):
+    pass
+
+
+class ForumWithPermissions(ForumChannel, Permissions):
+    pass
+
+
+class ThreadWithPermissions(Thread, Permissions):
+    pass
+
+
+class DirectMessageWithPermissions(DirectMessageChannel, Permissions):
+    pass
+
+
+class GroupWithPermissions(GroupChannel, Permissions):
+    pass
+
+
+class MemberWithPermissions(Member, Permissions):
+    pass
+
+
+class MembershipWithPermissions(Membership, Permissions):
+    pass
+
+
+NamedChannel = Annotated[
+    TextChannelWithPermissions
+    | VoiceChannelWithPermissions
+    | CategoryWithPermissions
+    | LinkWithPermissions
+    | ForumWithPermissions,
+    GROUPED,
+]
+"""A channel of the guild."""
+
+WrittenChannel = Annotated[
+    TextChannelWithPermissions
+    | VoiceChannelWithPermissions
+    | ThreadWithPermissions
+    | DirectMessageWithPermissions
+    | GroupWithPermissions,
+    GROUPED,
+]
+"""A channel that people write in."""
+
+
 class ResolvedObjects(Nameless):
     users: NotRequired[dict[str, PartialUser]]
     """Accounts that are named, by their ids."""
-    members: NotRequired[dict[str, Membership]]
+    members: NotRequired[dict[str, MembershipWithPermissions]]
     """Their memberships with `permissions`, by the same ids; of those that are members."""
     roles: NotRequired[dict[str, Role]]
     """Roles that are named, by their ids."""
-    channels: NotRequired[dict[str, Channel]]
+    channels: NotRequired[dict[str, NamedChannel]]
     """Channels that are named with the person's `permissions` there, by their ids."""
     messages: NotRequired[dict[str, Message]]
     """The message that a command is about, by its id."""
@@ -109,7 +184,7 @@ class ToldInteraction(TypedDict):
     """What was invoked, used, typed or submitted."""
     channel_id: Snowflake
     """The channel in which it happened."""
-    channel: Channel
+    channel: WrittenChannel
     """The same channel with the person's `permissions` there."""
     locale: str
     """The language that the person has chosen."""
@@ -129,7 +204,7 @@ class ToldInteraction(TypedDict):
     """The same guild in brief."""
     guild_locale: NotRequired[str]
     """The language of the guild."""
-    member: NotRequired[Member]
+    member: NotRequired[MemberWithPermissions]
     """The person as a member with `permissions`; absent in a conversation."""
     user: NotRequired[PartialUser]
     """The person; absent in a guild."""

@@ -1,11 +1,13 @@
 """Every Dispatch of the registry (wire facts 1.8) is caused by something, and its row names one cause of each.
 
 Each test is a walk: it does what the rows name, one thing after the other, and notes which Dispatches arrive at the
-sessions that watch. What no operation of this server causes is named with its reason.
+sessions that watch. What no operation of this server causes is named with its reason. Whatever arrives on the way is
+held against the type that its row names.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +16,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from chat import wire
 from chat.api.routes.every import ROUTES
+from chat.api.schemas.declared import shape_of
 from chat.clock import iso_timestamp
 from chat.registries.event_rules import EVENTS, NEVER
+from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.snowflake import snowflake_time_ms
 from chat.testing.authenticator import SoftwareAuthenticator
@@ -24,6 +29,7 @@ from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.answers import Validator, validator_of
 from tests.enrolment import ORIGIN
 from tests.interactions.acting import act, answer, register
 from tests.people.friends import befriend, make_group
@@ -78,17 +84,45 @@ DECLARED: Final = {"X-Service-Features": "channel_threads"}
 VIEW: Final = "1024"
 
 
+@functools.cache
+def validator(name: EventName) -> Validator:
+    """What a Dispatch has to carry, as its row names it."""
+    return validator_of(shape_of(getattr(wire, EVENTS[name].carries)))
+
+
+def misfits(name: EventName, data: Any) -> list[str]:
+    """What a Dispatch carries in another way than the type that its row names."""
+    faults = validator(name).iter_errors(data)
+    return [f"/{'/'.join(map(str, fault.instance_path))}: {fault.message[:500]}" for fault in faults]
+
+
+def test_members_too_few_too_many_and_of_another_kind_are_found() -> None:
+    assert misfits(EventName.MESSAGE_DELETE, {"id": "1", "channel_id": "2", "content": "x"}) == []
+    assert len(misfits(EventName.MESSAGE_DELETE, {"id": "1", "channel": "2", "content": 3})) == 3
+    assert misfits(EventName.USER_PINNED_DMS_UPDATE, ["1", 2]) != []
+    assert misfits(EventName.INTERACTION_CREATE, {"id": "1", "nonce": None}) == []
+    assert misfits(EventName.INTERACTION_CREATE, {"id": "1"}) != []
+
+
 class Walk:
     """Sessions that watch, and what was found to cause what."""
 
     def __init__(self, *clients: GatewayClient) -> None:
         self.clients = list(clients)
         self.found: set[tuple[str, str]] = set()
+        for client in clients:
+            assert misfits(EventName.READY, client.ready) == []
 
     async def settle(self) -> set[str]:
         """The names of the Dispatches that have arrived since the last time."""
         await trio.sleep(SETTLING_SECONDS)
-        return {payload.name for client in self.clients for payload in client.unread() if payload.name is not None}
+        heard = [(payload.name, payload.data) for client in self.clients for payload in client.unread()]
+        named = [(EventName(name), data) for name, data in heard if name is not None]
+        for name, data in named:
+            assert misfits(name, data) == [], (
+                f"{name} and the type that its row in chat/registries/event_rules.py names"
+            )
+        return {str(name) for name, _ in named}
 
     async def by(self, cause: str, action: Awaitable[Response | None], status: int | None = None) -> Any:
         """Do one thing; gives the body of the answer, where it was a request."""
@@ -323,6 +357,7 @@ async def test_interactions(chat_world: World, autojump_clock: MockClock) -> Non
     for kind, data, callback, said in ((2, written, 9, form), (4, typed, 8, {"choices": []})):
         await walk.by(does, act(bob, chat_world, kind, data))
         told = (await at_bot.expect("INTERACTION_CREATE")).data
+        assert misfits(EventName.INTERACTION_CREATE, told) == []
         await walk.by(answers, answer(chat_world, told, callback, said))
     await walk.by(does, act(bob, chat_world, 2, written))
     await walk.by("time", three_seconds())

@@ -179,6 +179,17 @@ def members_of(declared: type) -> dict[str, Member]:
     return dict(_members(declared, {}))
 
 
+def own_members(declared: type) -> dict[str, Member]:
+    """The members that an object's class declares itself, by name."""
+    every = members_of(declared)
+    return {name: every[name] for name in _sources(declared).members_of(declared)}
+
+
+def base_of(declared: type) -> Any:
+    """The first object below which an object's class stands; None where there is none."""
+    return next(filter(is_typeddict, _sources(declared).bases_of(declared)), None)
+
+
 def _members(declared: Any, meant: Mapping[Any, Any]) -> Iterator[tuple[str, Member]]:
     sources = _sources(declared)
     if not sources.has(declared):  # made by a call, since a member has a name that no class takes

@@ -57,7 +57,7 @@ def interaction_told(
         "version": 1,
         "data": data,
         "channel_id": str(interaction.channel_id),
-        "channel": cast("wire.Channel", {**access.channel_object(), "permissions": str(access.permissions)}),
+        "channel": cast("wire.WrittenChannel", {**access.channel_object(), "permissions": str(access.permissions)}),
         "locale": locale,
         "entitlements": [],
         "authorizing_integration_owners": owners_of_installation(interaction.guild_id),
@@ -73,7 +73,7 @@ def interaction_told(
         told["guild_id"] = str(state.id)
         told["guild"] = {"id": str(state.id), "locale": LOCALE, "features": sorted(state.guild.features)}
         told["guild_locale"] = LOCALE
-        told["member"] = cast("wire.Member", {**member, "permissions": str(access.permissions)})
+        told["member"] = {**member, "permissions": str(access.permissions)}
         told["app_permissions"] = str(state.permissions(bot_id, place_id))
     else:
         told["user"] = partial_user(account)
@@ -91,13 +91,10 @@ def resolved_of(connection: sqlite3.Connection, access: ChannelAccess, named: Na
         members = [member for user_id in named.users if (member := state.member(user_id)) is not None]
         if members:
             resolved["members"] = {
-                str(member.user_id): cast(
-                    "wire.Membership",
-                    {
-                        **state.membership_object(member),
-                        "permissions": str(state.permissions(member.user_id, _channel_of(access))),
-                    },
-                )
+                str(member.user_id): {
+                    **state.membership_object(member),
+                    "permissions": str(state.permissions(member.user_id, _channel_of(access))),
+                }
                 for member in members
             }
         if named.roles:
@@ -106,7 +103,7 @@ def resolved_of(connection: sqlite3.Connection, access: ChannelAccess, named: Na
         if named.channels:
             resolved["channels"] = {
                 str(channel_id): cast(
-                    "wire.Channel",
+                    "wire.NamedChannel",
                     {
                         **state.channel_object(channel_id),
                         "permissions": str(state.permissions(access.user_id, channel_id)),
