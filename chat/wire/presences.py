@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from chat.registries.statuses import Status
 from chat.wire.account_settings import CustomStatus
 from chat.wire.accounts import PartialUser
 from chat.wire.guilds import Member
-from chat.wire.values import Snowflake, one_of
+from chat.wire.values import Snowflake, among, one_of
 
 
 class SessionPresence(TypedDict):
@@ -25,7 +25,7 @@ class SessionPresence(TypedDict):
 class Presence(TypedDict):
     user: PartialUser
     """The account it is about."""
-    status: Literal["dnd", "online", "idle", "offline"]
+    status: Annotated[str, among("dnd", "online", "idle", "offline")]
     """What others see of the account."""
     mobile: bool
     """Whether the account is online by telephone."""

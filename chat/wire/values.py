@@ -53,8 +53,8 @@ def about(text: str) -> Rule:
     return _rule(description=text)
 
 
-def among(*values: int) -> Rule:
-    """One of these numbers."""
+def among(*values: int | str) -> Rule:
+    """One of these values."""
     return Rule((("enum", values),))
 
 

@@ -14,7 +14,7 @@ from chat.api.schemas.declared import members_of, object_shape
 ROOT: Final = Path(__file__).parents[2]
 LOOSE: Final = "dict[str, Any]"
 
-LOOSE_MOST: Final = 416
+LOOSE_MOST: Final = 390
 """Lines of `chat` with `dict[str, Any]`. Lower the number with each that gets a type of `chat/wire`."""
 
 UNTOLD_MOST: Final = 3

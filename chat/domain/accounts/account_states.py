@@ -30,7 +30,7 @@ class AccountStates:
     _core: Core
     _relationships: Relationships
     _private_channels: PrivateChannels
-    calls: Callable[[int], list[dict[str, Any]]]
+    calls: Callable[[int], list[wire.CallState]]
     """The calls that are going on in an account's conversations, as CALL_CREATE has them."""
     favorite_memes: Callable[[int], list[wire.FavoriteMeme]]
     """Gives the favourite memes of an account."""

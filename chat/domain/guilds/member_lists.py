@@ -12,7 +12,7 @@ import bisect
 import sqlite3
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from chat import wire
 from chat.auth.principal import Principal
@@ -50,7 +50,7 @@ class Group:
     id: str
     count: int
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> wire.MemberListGroup:
         return {"id": self.id, "count": self.count}
 
 

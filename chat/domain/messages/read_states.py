@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -147,9 +148,9 @@ def needs_threads(state: ReadState) -> bool:
     return state.channel_type in CHANNEL_THREADS_TYPES
 
 
-def read_state_object(state: ReadState) -> dict[str, Any]:
+def read_state_object(state: ReadState) -> wire.ReadState:
     """The read state; those of threads and of channels that hold nothing else have `flags`."""
-    data: dict[str, Any] = {
+    data: wire.ReadState = {
         "id": str(state.channel_id),
         "mention_count": state.mention_count,
         "last_message_id": None if state.last_message_id is None else str(state.last_message_id),
@@ -259,7 +260,7 @@ class ReadStates:
         acknowledgement, count = told.acknowledgement, told.mention_count
         if told.mass is not None and told.mass.is_seen(self._core.guild_states, user_id):
             count += len(told.mass.message_ids)
-        data: dict[str, Any] = {
+        data: wire.MessageAcknowledged = {
             "channel_id": str(acknowledgement.channel_id),
             "message_id": str(acknowledgement.message_id),
             "mention_count": count,
@@ -272,7 +273,7 @@ class ReadStates:
 
 def read_states_of(
     database: Database, guild_states: GuildStates, user_id: int, *, threads: bool
-) -> list[dict[str, Any]]:
+) -> list[wire.ReadState]:
     """Every read state object of an account; without `threads` none that only sessions with threads are told of."""
     connection = database.reader
     states = {state.channel_id: state for state in read_states.of_user(connection, user_id)}

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.protocol.payload import ABSENT
@@ -172,7 +173,7 @@ class AccountSessions:
                 return self.selections[session_id].presence.custom_status
         return None
 
-    def presences(self) -> list[dict[str, Any]]:
+    def presences(self) -> list[wire.SessionPresence]:
         """The session presence objects: the sum of all sessions first, then each that counts."""
         found = [session_presence(ALL_SESSIONS, self)]
         for session_id, selection in self.selections.items():
@@ -191,12 +192,12 @@ class AccountSessions:
         return AccountPresence(status, self.afk, self.mobile, custom_status)
 
 
-def session_presence(session_id: str, presence: SessionPresence | AccountSessions) -> dict[str, Any]:
+def session_presence(session_id: str, presence: SessionPresence | AccountSessions) -> wire.SessionPresence:
     """The session presence object of a session or, for ALL_SESSIONS, of their sum (gateway.md, Presences)."""
     return {"session_id": session_id, "status": presence.status, "afk": presence.afk, "mobile": presence.mobile}
 
 
-def custom_status_object(custom_status: CustomStatus | None, *, animated: bool) -> dict[str, Any] | None:
+def custom_status_object(custom_status: CustomStatus | None, *, animated: bool) -> wire.CustomStatus | None:
     """The custom status inside a presence object; `animated` says whether its emoji moves."""
     if custom_status is None:
         return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
 
+from chat import wire
 from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.presence.voice_states import VoiceStates
@@ -43,7 +44,7 @@ class Call:
         """When something about it changes by itself: while it rings, or no account is connected."""
         return min((*self.ringing.values(), self.empty_until))
 
-    def told(self, *, ended_at: int | None = None) -> dict[str, Any]:
+    def told(self, *, ended_at: int | None = None) -> wire.MessageCall:
         """The `call` of its message (people.md, Calls)."""
         return {
             "participants": [str(user_id) for user_id in self.participants],
@@ -56,9 +57,9 @@ class ActiveCalls:
     _voice_states: VoiceStates
     by_channel: dict[int, Call] = attrs.field(factory=dict, init=False)
 
-    def object_of(self, call: Call, *, created: bool = False) -> dict[str, Any]:
+    def object_of(self, call: Call, *, created: bool = False) -> wire.CallState:
         """A call as CALL_UPDATE has it; `created` adds what CALL_CREATE has beside that."""
-        data: dict[str, Any] = {
+        data: wire.CallState = {
             "channel_id": str(call.channel_id),
             "message_id": str(call.message_id),
             "region": call.region,
@@ -70,7 +71,7 @@ class ActiveCalls:
             data["created_at"] = call.created_at
         return data
 
-    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+    def of_account(self, user_id: int) -> list[wire.CallState]:
         """The calls in the account's conversations, as a session hears of them that begins now."""
         return [self.object_of(call, created=True) for call in self.by_channel.values() if user_id in call.recipients]
 

@@ -10,9 +10,9 @@ Everything is in memory and on the loop's thread. What others see is published o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
@@ -55,7 +55,7 @@ class Known:
     """What is known already of an account whose session starts: its user object, and who is told of it without
     asking."""
 
-    user: Mapping[str, Any]
+    user: wire.PartialUser
     friends: tuple[int, ...]
 
 
@@ -153,7 +153,7 @@ class Presences:
         """Whether the account has a gateway session, be its socket gone for the moment."""
         return user_id in self._accounts
 
-    def session_presences(self, user_id: int) -> list[dict[str, Any]]:
+    def session_presences(self, user_id: int) -> list[wire.SessionPresence]:
         """What the account is told of its own sessions: the aggregate first, unmasked, then each that counts."""
         account = self._accounts.get(user_id)
         return [session_presence(ALL_SESSIONS, NO_SESSION)] if account is None else account.presences()
@@ -163,8 +163,8 @@ class Presences:
         return self._friends_of(user_id)
 
     def presence_object(
-        self, user_id: int, *, guild_id: int | None = None, user: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+        self, user_id: int, *, guild_id: int | None = None, user: wire.PartialUser | None = None
+    ) -> wire.Presence:
         """The presence object of gateway.md, Presences; `user` is the user object where it is at hand already."""
         if user is None:
             user = self._partial_user_of(user_id)
@@ -173,7 +173,7 @@ class Presences:
             data["guild_id"] = str(guild_id)
         return data
 
-    def _object(self, user: Mapping[str, Any], presence: AccountPresence) -> dict[str, Any]:
+    def _object(self, user: wire.PartialUser, presence: AccountPresence) -> wire.Presence:
         custom_status = presence.custom_status
         if custom_status is not None and custom_status.text and self._blocks_text(custom_status.text):
             custom_status = None

@@ -171,7 +171,7 @@ def _discard(index: dict[Any, dict[Any, Any]], key: Any, entry: Any) -> None:
         del index[key]
 
 
-def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: bool = False) -> dict[str, Any]:
+def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: bool = False) -> wire.VoiceState:
     """The voice state object; `left` shows it as it is told when the connection has left its channel.
 
     In a call no account is muted, deafened or suppressed.

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.bus.audience import Audience, ToAccounts, ToChannel, ToSession
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Turn
 from chat.classes import define
@@ -87,7 +88,7 @@ class VoiceStates:
         """The guild's channels that the account is connected to, and therefore sees."""
         return self._connections.channels_of(guild_id, user_id)
 
-    def of_guild(self, guild_id: int, *, seen_by: int | None = None) -> list[dict[str, Any]]:
+    def of_guild(self, guild_id: int, *, seen_by: int | None = None) -> list[wire.VoiceState]:
         """The voice state objects of a guild, each with its member; of the channels that an account sees."""
         states = self._connections.of_guild(guild_id)
         guild = self._guild_states.get(guild_id) if states else None
@@ -103,7 +104,7 @@ class VoiceStates:
         """The guilds in which anyone is in voice, at any time that it is looked at."""
         return self._connections.guild_ids()
 
-    def of_channel(self, channel_id: int) -> list[dict[str, Any]]:
+    def of_channel(self, channel_id: int) -> list[wire.VoiceState]:
         """The voice state objects of a channel or a call."""
         return [self._object(state) for state in self._connections.in_channel(channel_id)]
 
@@ -436,7 +437,7 @@ class VoiceStates:
         if command.mutation_id is None:
             return
         left = command.channel_id is None and refusal is None
-        data: dict[str, Any] = {
+        data: wire.VoiceStateAcknowledged = {
             "mutation_id": command.mutation_id,
             "runtime_epoch": OMITTED_RUNTIME_EPOCH if command.runtime_epoch is None else command.runtime_epoch,
             "connection_id": command.connection_id if state is None else state.connection_id,
@@ -450,7 +451,7 @@ class VoiceStates:
             data["error_code"], data["error_message"] = refusal.code, refusal.message
         self._bus.publish(Event(EventName.VOICE_STATE_ACK, data, ToSession(caller.session_id)))
 
-    def _object(self, state: VoiceState, *, left: bool = False) -> dict[str, Any]:
+    def _object(self, state: VoiceState, *, left: bool = False) -> wire.VoiceState:
         return voice_state_object(state, self._guild_of(state), left=left)
 
 
@@ -459,7 +460,7 @@ def enters_call(command: VoiceStateCommand) -> bool:
     return command.guild_id is None and command.channel_id is not None and command.connection_id is None
 
 
-def _not_in_own_hand(data: dict[str, Any]) -> tuple[bool, ...]:
+def _not_in_own_hand(data: wire.VoiceState) -> tuple[bool, ...]:
     return data["mute"], data["deaf"], data["suppress"]
 
 

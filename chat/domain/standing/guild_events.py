@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from chat import wire
 from chat.bus.audience import ToChannel, ToGuild
 from chat.bus.bus import Event
 from chat.domain.standing.guild_states import GuildState
@@ -27,9 +26,9 @@ def channel_updated(state: GuildState, channel_id: int) -> Event:
     )
 
 
-def unavailable_guild(state: GuildState) -> dict[str, Any]:
+def unavailable_guild(state: GuildState) -> wire.UnavailableGuild:
     """The stub that stands for a guild that is closed to the session, or not sent yet."""
-    stub: dict[str, Any] = {"id": str(state.id), "unavailable": True}
+    stub: wire.UnavailableGuild = {"id": str(state.id), "unavailable": True}
     if GuildFeature.UNAVAILABLE_HIDDEN in state.guild.features:
         stub["unavailable_hidden"] = True
     return stub

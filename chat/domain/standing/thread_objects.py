@@ -54,7 +54,7 @@ def thread_object(
     return data
 
 
-def thread_gone_object(thread: Thread) -> dict[str, Any]:
+def thread_gone_object(thread: Thread) -> wire.ThreadDeleted:
     """What is told of a thread that is gone (threads.md, Thread object)."""
     return {
         "id": str(thread.id),

@@ -194,7 +194,7 @@ class PassiveUpdates:
             }
             data: dict[str, Any] = {"guild_id": str(room.guild_id), "channels": last_message_ids}
             if voice:
-                data["voice_states"] = [state for state in states if int(state["channel_id"]) in visible]
+                data["voice_states"] = [state for state in states if int(state["channel_id"] or 0) in visible]
             self._hub.send(receivers, EventName.PASSIVE_UPDATES, data)
 
     def _visible(self, room: GuildRoom, user_id: int, written: set[int], spoken_in: set[int]) -> frozenset[int]:

@@ -371,5 +371,5 @@ class ThreadMemberLists:
         data = {"guild_id": str(guild_id), "thread_id": str(thread_id), "members": members}
         self._hub.send((session,), EventName.THREAD_MEMBER_LIST_UPDATE, data)
 
-    def _presence(self, entry: wire.ThreadMember) -> dict[str, Any]:
+    def _presence(self, entry: wire.ThreadMember) -> wire.Presence:
         return self._presences.presence_object(int(entry["user_id"]))
