@@ -8,7 +8,7 @@ import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from chat.bench import world
 from chat.bench.measuring import (
@@ -16,8 +16,10 @@ from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
     BenchReport,
+    Deliveries,
     Figure,
     MeasuredProcess,
+    ObservedLoop,
     median_ratio,
     note_if_busy,
     resident_bytes,
@@ -58,8 +60,8 @@ class Load:
     generator: MeasuredProcess
     server: MeasuredProcess
 
-    def measure(self, **phase: float) -> dict[str, Any]:
-        result: dict[str, Any] = self.generator.ask(**phase)
+    def measure(self, **phase: float) -> Deliveries:
+        result: Deliveries = self.generator.ask(**phase)
         return result
 
 
@@ -107,7 +109,7 @@ def _alternate(
     return floors, servers
 
 
-def _delivered(result: dict[str, Any], name: str, notes: list[str]) -> float:
+def _delivered(result: Deliveries, name: str, notes: list[str]) -> float:
     if result["undelivered"] or result["sequence_gaps"] or result["closed"]:
         notes.append(
             f"{name}: {result['undelivered']} undelivered, {result['sequence_gaps']} gaps in the sequence, "
@@ -164,10 +166,10 @@ def _memory(name: str, before: int, server: MeasuredProcess, count: int, *, at_m
     return Figure(name, grown / KIBIBYTE / count, "KiB a session", at_most=at_most)
 
 
-def observe(server: MeasuredProcess) -> dict[str, Any]:
+def observe(server: MeasuredProcess) -> ObservedLoop:
     """What the server noticed of its loop since it was asked last."""
     server.signal(signal.SIGUSR1)
-    observed: dict[str, Any] = server.answer()
+    observed: ObservedLoop = server.answer()
     return observed
 
 

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from chat.bench import world
 from chat.bench.gateway import observe, serving
@@ -134,7 +134,7 @@ def _fill(connection: sqlite3.Connection, here: world.World, size: Size) -> int:
     connection.executemany("INSERT INTO authors VALUES (?, ?)", enumerate(authors))
     step = snowflake_at(now) - snowflake_at(now - 1)
     first = snowflake_at(now - DAY_MS) - size.messages * step
-    values: dict[str, Any] = {"channel": here.channel_id, "step": step, "authors": len(authors), "now": now}
+    values = {"channel": here.channel_id, "step": step, "authors": len(authors), "now": now}
     with _without_queues(connection):
         connection.execute(_ACCOUNTS, values | {"count": size.accounts, "first": first - 2 * size.accounts})
         connection.execute(_MESSAGES, values | {"count": size.messages, "first": first})

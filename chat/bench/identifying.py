@@ -10,11 +10,11 @@ import resource
 import select
 import sys
 import time
-from typing import Any, Final
+from typing import Final
 
 from chat.bench.load_generator import PATIENCE_SECONDS, rates
 from chat.bench.load_sessions import Session, ThreadsSession, Watch, connect, read
-from chat.bench.measuring import cpu_seconds
+from chat.bench.measuring import Identified, cpu_seconds
 from chat.classes import frozen
 
 READ_BYTES: Final = 262_144
@@ -43,7 +43,7 @@ class Storm:
 _staying: list[Session] = []
 
 
-def identify_all(storm: Storm) -> dict[str, Any]:
+def identify_all(storm: Storm) -> Identified:
     """Connect, open the WebSocket, identify and read Ready, for all; then close every socket, which is measured apart,
     unless they stay.
 
@@ -71,8 +71,9 @@ def identify_all(storm: Storm) -> dict[str, Any]:
     left = _cpu_when_quiet(storm.pid)
     leaving = left - identified  # none on a machine so busy that the server had no turn yet
     count = len(storm.tokens)
-    return rates(count, seconds, identified - servers, own) | {
-        "leaving_per_cpu_second": count / leaving if leaving else 0.0
+    return {
+        **rates(count, seconds, identified - servers, own),
+        "leaving_per_cpu_second": count / leaving if leaving else 0.0,
     }
 
 

@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from chat.bench.load_sessions import (
     MARKER,
@@ -32,7 +32,7 @@ from chat.bench.load_sessions import (
     connect,
     read,
 )
-from chat.bench.measuring import cpu_seconds
+from chat.bench.measuring import Deliveries, Latencies, Rates, SessionsOpened, cpu_seconds
 from chat.classes import frozen
 
 SAMPLED: Final = 10
@@ -180,7 +180,7 @@ class LoadGenerator:
         self._orders_over = not data
         return 0
 
-    def open_sessions(self) -> dict[str, Any]:
+    def open_sessions(self) -> SessionsOpened:
         """Connect and identify everyone, and wait until nothing more comes of that."""
         began = time.monotonic()
         specification = self._specification
@@ -233,7 +233,7 @@ class LoadGenerator:
     def _beside(self) -> list[float]:
         return [cpu_seconds(pid) for pid in self._specification.beside]
 
-    def measure(self, phase: Phase) -> dict[str, Any]:
+    def measure(self, phase: Phase) -> Deliveries:
         """Post for a while and count."""
         self.delivered = self.posted = 0
         self._delivered_at[:] = [0] * len(self._delivered_at)
@@ -251,17 +251,17 @@ class LoadGenerator:
         seconds, own = time.monotonic() - at, time.process_time() - own
         servers = cpu_seconds(self._specification.pid) - servers
         delivered, received_bytes = self.delivered - delivered, self.received_bytes - received_bytes
-        result = {
+        posted, beside = self.posted - posted, _differences(beside, self._beside())
+        acknowledged, latencies = self._watch.acknowledged - acknowledged, _latencies(self._watch.latencies)
+        self._settle()
+        return {
             "deliveries": delivered,
-            "posted": self.posted - posted,
-            "beside": _differences(beside, self._beside()),
+            "posted": posted,
+            "beside": beside,
             **rates(delivered, seconds, servers, own),
             "bytes_per_delivery": received_bytes / delivered if delivered else 0.0,
-            "acknowledged": self._watch.acknowledged - acknowledged,
-            **_latencies(self._watch.latencies),
-        }
-        self._settle()
-        return result | {
+            "acknowledged": acknowledged,
+            **latencies,
             "undelivered": self.posted * len(self._sessions) - self.delivered,
             "sequence_gaps": self._watch.sequence_gaps,
             "closed": self._watch.closed,
@@ -352,7 +352,7 @@ def _differences(before: list[float], after: list[float]) -> list[float]:
     return [later - earlier for earlier, later in zip(before, after, strict=True)]
 
 
-def _latencies(milliseconds: list[float]) -> dict[str, float]:
+def _latencies(milliseconds: list[float]) -> Latencies:
     if len(milliseconds) < 2:
         return {}
     hundredths = statistics.quantiles(milliseconds, n=100)
@@ -389,7 +389,7 @@ class Order:
         )
 
 
-def measure(order: Order) -> dict[str, Any]:
+def measure(order: Order) -> Rates:
     """Ask for a while and count the answers. Raises ConnectionError for an answer that is not a 2xx."""
     poll = select.epoll()
     clients = [HttpClient(order.port) for _ in range(order.connections)]
@@ -414,7 +414,7 @@ def measure(order: Order) -> dict[str, Any]:
     return rates(answered, seconds, servers, own)
 
 
-def rates(done: int, seconds: float, servers: float, own: float) -> dict[str, float]:
+def rates(done: int, seconds: float, servers: float, own: float) -> Rates:
     """Figures of a measurement that did `done` things in `seconds`; `servers` and `own` are seconds of CPU time."""
     return {
         "per_second": done / seconds,
@@ -454,7 +454,7 @@ def main(kind: str) -> None:
         _say(generator.measure(Phase(**json.loads(line))))
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _say(answer: Rates | SessionsOpened) -> None:
     print(json.dumps(answer), flush=True)
 
 

@@ -13,7 +13,7 @@ import contextlib
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
     Figure,
+    Identified,
     MeasuredProcess,
     median_ratio,
     note_if_busy,
@@ -120,8 +121,8 @@ def _storms(server: _ServerProcess, accounts: slice, kind: str, plan: ManyGuilds
 
 def _identify(
     load: MeasuredProcess, server: _ServerProcess, tokens: Sequence[str], *, staying: bool = False
-) -> Mapping[str, float]:
-    result: Mapping[str, float] = load.ask(
+) -> Identified:
+    result: Identified = load.ask(
         port=server.port, pid=server.process.pid, tokens=tokens, at_once=1, staying=staying, threads=True
     )
     return result

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 import chat
 from chat.classes import frozen
@@ -160,7 +160,7 @@ class BenchReport:
     figures: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return {
             "bench": self.bench,
             "figures": {
@@ -176,7 +176,59 @@ class BenchReport:
         }
 
 
-def note_if_busy(result: Mapping[str, Any], name: str, notes: list[str]) -> None:
+class Rates(TypedDict):
+    """What a load generator measured: things done in a second, and in one of the server's CPU time; how busy the server
+    and the generator were."""
+
+    per_second: float
+    per_cpu_second: float
+    server_cpu: float
+    generator_cpu: float
+
+
+class Identified(Rates):
+    leaving_per_cpu_second: float
+
+
+class SessionsOpened(TypedDict):
+    """`beside` are seconds of CPU time of the processes beside the server."""
+
+    ready: int
+    seconds: float
+    beside: list[float]
+
+
+class Deliveries(Rates):
+    """The latencies are missing where fewer than two were taken."""
+
+    deliveries: int
+    posted: int
+    beside: list[float]
+    bytes_per_delivery: float
+    acknowledged: int
+    p50_ms: NotRequired[float]
+    p99_ms: NotRequired[float]
+    longest_ms: NotRequired[float]
+    undelivered: int
+    sequence_gaps: int
+    closed: int
+
+
+class ObservedLoop(TypedDict):
+    """The longest turn of a server's loop since it was asked last, and how many tasks it has."""
+
+    longest_turn_ms: float
+    longest_turn_cpu_ms: float
+    tasks: int
+
+
+class Latencies(TypedDict, total=False):
+    p50_ms: float
+    p99_ms: float
+    longest_ms: float
+
+
+def note_if_busy(result: Rates, name: str, notes: list[str]) -> None:
     """Note that the load generator measured itself, and not the server."""
     if result["generator_cpu"] > BUSY_GENERATOR:
         notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")

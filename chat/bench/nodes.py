@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from chat.bench import world
 from chat.bench.gateway import ENVIRONMENT, KIBIBYTE, LATENCY_RATE, PAIR, generator, serving
@@ -18,6 +18,7 @@ from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
     BenchReport,
+    Deliveries,
     Figure,
     MeasuredProcess,
     cpu_seconds,
@@ -163,8 +164,8 @@ def _storm(plan: NodesBenchPlan) -> Iterator[Figure]:
     yield Figure(f"storm_of_{plan.storm}", ratio, "of the CPU time of one process", at_most=1.3)
 
 
-def _measured(load: MeasuredProcess, plan: NodesBenchPlan, notes: list[str]) -> dict[str, Any]:
-    result: dict[str, Any] = load.ask(seconds=plan.seconds, window=PAIR)
+def _measured(load: MeasuredProcess, plan: NodesBenchPlan, notes: list[str]) -> Deliveries:
+    result: Deliveries = load.ask(seconds=plan.seconds, window=PAIR)
     if result["undelivered"] or result["sequence_gaps"] or result["closed"]:
         notes.append(f"{result['undelivered']} undelivered, {result['sequence_gaps']} gaps, {result['closed']} closed")
     note_if_busy(result, "deliveries", notes)

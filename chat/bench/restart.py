@@ -9,12 +9,21 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.http import MESSAGE
-from chat.bench.measuring import LOAD_CORE, BenchReport, Figure, MeasuredProcess, note_if_busy, resident_bytes, started
+from chat.bench.measuring import (
+    LOAD_CORE,
+    BenchReport,
+    Figure,
+    MeasuredProcess,
+    Rates,
+    note_if_busy,
+    resident_bytes,
+    started,
+)
 from chat.classes import frozen
 from chat.registries.limits import REPLAY_DISPATCHES
 
@@ -122,8 +131,8 @@ class Posting:
             posted += result["per_second"] * seconds
             seconds = min(2.0, max(0.05, (messages - posted) / result["per_second"]))
 
-    def _post(self, seconds: float) -> dict[str, Any]:
-        result: dict[str, Any] = self.load.ask(
+    def _post(self, seconds: float) -> Rates:
+        result: Rates = self.load.ask(
             port=self.port,
             pid=self.server.pid,
             seconds=seconds,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chat.bench.measuring import MEASURED_CORE, BenchReport, Figure, started
 from chat.classes import define, frozen
+from chat.development.answers import DescribedAccount, DescribedWorld
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ QUICK: Final = WebBenchPlan(visits=1, guilds=3, channels=8, messages=120, talk_s
 class Host:
     """The server under measurement, and requests to it."""
 
-    world: dict[str, Any]
+    world: DescribedWorld
     connection: http.client.HTTPConnection
 
     @property
@@ -100,10 +101,9 @@ class Host:
             raise OperatorError(f"{method} {path} answered {answer.status}: {text.decode()[:200]}")
         return json.loads(text) if text else None
 
-    def person(self, name: str) -> dict[str, Any]:
+    def person(self, name: str) -> DescribedAccount:
         """An account of the seeded world."""
-        found: dict[str, Any] = next(user for user in self.world["users"] if user["username"] == name)
-        return found
+        return next(user for user in self.world["users"] if user["username"] == name)
 
     def says(self, text: str, name: str = "bob") -> None:
         """Write into the seeded channel."""
@@ -129,7 +129,7 @@ def hosted() -> Iterator[Host]:
     """`chat dev`, with the client in packs as people get it."""
     settings = {"CHAT_LOG_LEVEL": "error", "CHAT_CLIENT_PACKS": "true"}
     with started("chat", "dev", "--port", 0, "--json", core=MEASURED_CORE, environment=settings) as server:
-        world = server.answer()
+        world: DescribedWorld = server.answer()
         port = int(str(world["base_url"]).rsplit(":", 1)[1].split("/")[0])
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
             yield Host(world, connection)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -20,6 +20,7 @@ from chat.collector import collecting_in_small_portions
 
 if TYPE_CHECKING:
     from chat.config import Loaded
+    from chat.development.answers import DescribedWorld
     from chat.development.seeded_world import SeededWorld
     from chat.serving import ServerAddresses
 
@@ -154,7 +155,7 @@ def _warn_of_exposure(host: str, networks: Sequence[str]) -> None:
         click.echo(SEEDED.format(host), err=True)
 
 
-def _description(addresses: ServerAddresses) -> dict[str, Any]:
+def _description(addresses: ServerAddresses) -> DescribedWorld:
     from chat.development.seeded_world import describe
 
     base_url = f"{addresses.origin}/v1"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import attrs
 import trio
@@ -20,6 +20,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.auth.tokens import token_hash
 from chat.bus.bus import GuildJoined
 from chat.classes import frozen
+from chat.development.answers import CrowdMade
 from chat.development.node import Development
 from chat.development.seeded_world import DATE_OF_BIRTH, DEVELOPMENT_WORKER, insert_guild
 from chat.domain.administration.account_fields import found
@@ -233,7 +234,7 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("POST", "/v1/_dev/guilds/bulk")
-async def make_guilds_in_bulk(request: Request, development: Development, body: Crowd) -> dict[str, Any]:
+async def make_guilds_in_bulk(request: Request, development: Development, body: Crowd) -> CrowdMade:
     """Make many guilds, channels and members quickly."""
     async with development.turn:
         made = await gather(development, body)

@@ -20,6 +20,7 @@ import trio
 
 from chat.classes import frozen
 from chat.clock import Clock, iso_timestamp
+from chat.development.answers import ShownEntry, ShownExchange
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
 from chat.protocol.payload import Payload
@@ -212,7 +213,7 @@ class HistoryTap:
 # How an entry is told
 
 
-def summary(number: int, entry: HistoryEntry) -> dict[str, Any]:
+def summary(number: int, entry: HistoryEntry) -> ShownEntry:
     """An entry without payloads and bodies."""
     at_ms, size, socket, (session_id, user_id), sequence, what = entry
     at = _moment(at_ms)
@@ -231,7 +232,7 @@ def summary(number: int, entry: HistoryEntry) -> dict[str, Any]:
             "user_id": account,
             "size": size,
         }
-    told: dict[str, Any] = {"number": number, "at": at}
+    told: ShownEntry = {"number": number, "at": at}
     match what:
         case bytes() as data:
             told |= {
@@ -248,7 +249,7 @@ def summary(number: int, entry: HistoryEntry) -> dict[str, Any]:
             told |= {"kind": EntryKind.ENDED, "code": close.code, "reason": close.reason, "by_client": by_client}
         case Exchanged() as exchanged:
             return {**told, **_exchange(exchanged, entry)}
-        case address:
+        case str() as address:
             told |= {"kind": EntryKind.OPENED, "address": address}
     return {**told, "socket": socket, "session_id": session_id, "user_id": account, "size": size}
 
@@ -264,7 +265,7 @@ def _moment(at_ms: int) -> str:
     return f"{_second(seconds)}{milliseconds:03d}Z"
 
 
-def whole(number: int, entry: HistoryEntry) -> dict[str, Any]:
+def whole(number: int, entry: HistoryEntry) -> ShownEntry:
     """An entry with what it carries: `payload` of a frame (or `text`, of one that is no JSON), `body` and `answer` of a
     request."""
     told = summary(number, entry)
@@ -273,8 +274,10 @@ def whole(number: int, entry: HistoryEntry) -> dict[str, Any]:
             told["payload"] = _parsed(event.payload(entry.sequence))
         case bytes() as data:
             told["payload"] = _parsed(data)
-        case ReceivedFrame(data, decoded):
-            told |= _said(data, decoded)
+        case ReceivedFrame(data, Close() as refused):
+            told |= {"text": data[:TEXT_SHOWN].decode("utf-8", "replace"), "refused": refused.reason}
+        case ReceivedFrame(data, Payload() as decoded):
+            told["payload"] = _said(data, decoded)
         case Exchanged() as exchanged:
             told["body"] = None if exchanged.body is None else _parsed(exchanged.body)
             told["answer"] = _parsed(exchanged.answer) if exchanged.answer else None
@@ -284,7 +287,7 @@ def whole(number: int, entry: HistoryEntry) -> dict[str, Any]:
     return told
 
 
-def _exchange(exchanged: Exchanged, entry: HistoryEntry) -> dict[str, Any]:
+def _exchange(exchanged: Exchanged, entry: HistoryEntry) -> ShownExchange:
     limits = {
         name.decode().removeprefix("x-ratelimit-").replace("-", "_"): value.decode()
         for name, value in exchanged.headers
@@ -304,13 +307,11 @@ def _exchange(exchanged: Exchanged, entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-def _said(data: bytes, decoded: Payload | Close) -> dict[str, Any]:
-    if isinstance(decoded, Close):
-        return {"text": data[:TEXT_SHOWN].decode("utf-8", "replace"), "refused": decoded.reason}
+def _said(data: bytes, decoded: Payload) -> Any:
     try:
-        return {"payload": orjson.loads(data)}
+        return orjson.loads(data)
     except orjson.JSONDecodeError:  # compressed
-        return {"payload": {"op": decoded.op, **({"d": decoded.d} if decoded.has_d else {})}}
+        return {"op": decoded.op, **({"d": decoded.d} if decoded.has_d else {})}
 
 
 def _op_of(data: bytes) -> int | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
@@ -15,6 +15,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import GLOBAL, Bucket, RateLimiter
 from chat.classes import define, frozen
+from chat.development.answers import LimitsState, ShownBucket
 from chat.errors import FieldError, InvalidFormBody
 from chat.gateway.gateway import Gateway
 from chat.registries.error_codes import FieldCode
@@ -95,7 +96,7 @@ class Limits:
         self.gateway.count_budgets(self.counted_at_start)
         self._put_in_force()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> LimitsState:
         return {
             "enabled": self._counts_others,
             "gateway": self.gateway.admission.rate_limited,
@@ -106,7 +107,7 @@ class Limits:
         chosen = {name: chosen.applied_to(self.declared[name][0]) for name, chosen in self._chosen.items()}
         self.limiter.choose(counts_others=self._counts_others, chosen=chosen)
 
-    def _bucket_object(self, name: str) -> dict[str, Any]:
+    def _bucket_object(self, name: str) -> ShownBucket:
         declared, operations = self.declared[name]
         in_force = self.limiter.in_force(declared)
         shown = in_force or declared
@@ -142,14 +143,14 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/limits")
-async def read_limits(request: Request, limits: Limits) -> dict[str, Any]:
+async def read_limits(request: Request, limits: Limits) -> LimitsState:
     """Every bucket, and whether and how it counts at present."""
     return limits.state()
 
 
 # `{"name": null}` says something here, so it may not become null as a whole.
 @routes.operation("POST", "/v1/_dev/limits", empty_strings_are_null=False)
-async def change_limits(request: Request, limits: Limits, body: LimitsChange) -> dict[str, Any]:
+async def change_limits(request: Request, limits: Limits, body: LimitsChange) -> LimitsState:
     """Count as in production, or in chosen buckets by chosen numbers."""
     limits.change(body)
     return limits.state()

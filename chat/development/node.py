@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
@@ -24,6 +24,7 @@ from chat.auth.address_bans import AddressBans
 from chat.bus.bus import Bus, GuildAvailabilityChanged
 from chat.classes import define, frozen
 from chat.clock import MovableClock, SkippingClock, iso_timestamp
+from chat.development.answers import ClockReading, NodeState
 from chat.development.seeded_world import HashPassword, SeededWorld, hash_passwords, populate
 from chat.domain.areas import Areas
 from chat.domain.core import Core
@@ -102,7 +103,7 @@ class NodeControl:
     def clear(self) -> None:
         self.change(NodeChange(False, False, False, None, False, False, frozenset()))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> NodeState:
         node = self.gateway.node
         rollout = node.rollout_user_ids
         return {
@@ -244,7 +245,7 @@ class ClockMover:
                 return
             await self._step(milliseconds, patience)
 
-    def reading(self) -> dict[str, Any]:
+    def reading(self) -> ClockReading:
         next_ms = self._milliseconds_to_next_deadline()
         return {
             "now": iso_timestamp(self.clock.now_ms()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -231,7 +231,7 @@ class Recorder:
                 data = f", {self._names.value(said.d, INDENT)}" if said.has_d else ""
                 self._steps.append(_RecordedStep([f"await {socket.variable}.send({said.op}{data})"]))
 
-    def _identified(self, socket: int, d: dict[str, Any], gets_ready: bool) -> None:
+    def _identified(self, socket: int, d: Mapping[str, object], gets_ready: bool) -> None:
         actor = self._tokens.get(str(d.get("token")))
         if actor is None or not gets_ready:
             self._leave_out("an Identify that led to no session, or of an account outside the seeded world")
@@ -245,7 +245,7 @@ class Recorder:
         self._sockets[socket] = _RecordedSocket(variable, actor)
         self._steps.append(_RecordedStep([f"{variable} = await {actor}.connect({members})"]))
 
-    def _resumed(self, socket: int, d: dict[str, Any]) -> None:
+    def _resumed(self, socket: int, d: Mapping[str, object]) -> None:
         actor, before = self._tokens.get(str(d.get("token"))), self._sessions.get(str(d.get("session_id")))
         if actor is None or before is None:
             self._leave_out("a Resume of a session that began before the recording")

@@ -6,7 +6,7 @@ They ask for no credential, so no page that a developer happens to open may reac
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import trio
 
@@ -15,6 +15,7 @@ from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_mem
 from chat.api.operation import Policy, Request, Routes
 from chat.classes import frozen
 from chat.development import crowd, faults, limits, snapshots, watching
+from chat.development.answers import ClockReading, DescribedWorld, NodeState, ShownSession
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.seeded_world import describe
 from chat.development.world_state import (
@@ -23,7 +24,7 @@ from chat.development.world_state import (
     change_account,
     change_guild,
 )
-from chat.domain.signing_in.mail_sink import MailSink
+from chat.domain.signing_in.mail_sink import MailSink, ShownMail
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.gateway.session import GatewaySession, ReachablePlace, SessionCounts
@@ -37,7 +38,7 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/mail")
-async def list_mail(request: Request, development: Development) -> list[dict[str, Any]]:
+async def list_mail(request: Request, development: Development) -> list[ShownMail]:
     """The mail kept so far, oldest first."""
     return await MailSink(database=development.core.database).kept()
 
@@ -49,7 +50,7 @@ async def clear_mail(request: Request, development: Development) -> None:
 
 
 @routes.operation("GET", "/v1/_dev/world")
-async def read_world(request: Request, development: Development) -> dict[str, Any]:
+async def read_world(request: Request, development: Development) -> DescribedWorld:
     """The seeded world with its tokens and passwords, as `chat dev --json` prints it."""
     origin = development.core.origins.shared
     gateway_url = f"ws{origin.removeprefix('http')}/gateway"
@@ -57,12 +58,12 @@ async def read_world(request: Request, development: Development) -> dict[str, An
 
 
 @routes.operation("GET", "/v1/_dev/sessions")
-async def list_sessions(request: Request, development: Development) -> list[dict[str, Any]]:
+async def list_sessions(request: Request, development: Development) -> list[ShownSession]:
     """The live gateway sessions, attached and retained."""
     return [await _session_object(session) for session in list(development.gateway.table)]
 
 
-async def _session_object(session: GatewaySession) -> dict[str, Any]:
+async def _session_object(session: GatewaySession) -> ShownSession:
     """One live session, attached or retained.
 
     `status` is the one the session selected, or offline since it counts as such.
@@ -102,13 +103,13 @@ CLOCK_MEMBERS: Final = "It takes `advance_ms`, `timers` and `paused`, at least o
 
 
 @routes.operation("GET", "/v1/_dev/clock")
-async def read_clock(request: Request, development: Development) -> dict[str, Any]:
+async def read_clock(request: Request, development: Development) -> ClockReading:
     """The server's time."""
     return _clock_mover(development).reading()
 
 
 @routes.operation("POST", "/v1/_dev/clock")
-async def change_clock(request: Request, development: Development, body: ClockChange) -> dict[str, Any]:
+async def change_clock(request: Request, development: Development, body: ClockChange) -> ClockReading:
     """Move the server's clock forward, stop it or let it go on; answers after the timers that fell due have run."""
     if not named_members(body):
         raise InvalidFormBody([FieldError("advance_ms", FieldCode.INVALID_FORMAT, CLOCK_MEMBERS)])
@@ -133,7 +134,7 @@ def _clock_mover(development: Development) -> ClockMover:
 
 
 @routes.operation("POST", "/v1/_dev/gateway")
-async def change_node(request: Request, development: Development, body: NodeChange) -> dict[str, Any]:
+async def change_node(request: Request, development: Development, body: NodeChange) -> NodeState:
     """Set the node's state."""
     node = node_of(development)
     node.change(body)

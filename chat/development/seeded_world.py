@@ -11,7 +11,7 @@ import random
 import sqlite3
 import string
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import cattrs
@@ -20,6 +20,7 @@ import orjson
 from chat.auth.tokens import TokenMint, token_hash, token_preview
 from chat.classes import frozen
 from chat.clock import Clock
+from chat.development.answers import DescribedAccount, DescribedWorld
 from chat.domain.accounts import guild_folders
 from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.errors import OperatorError
@@ -114,7 +115,7 @@ class SeededWorld:
         return (self.admin, *self.users)
 
 
-def describe(world: SeededWorld, *, base_url: str, gateway_url: str, pid: int) -> dict[str, Any]:
+def describe(world: SeededWorld, *, base_url: str, gateway_url: str, pid: int) -> DescribedWorld:
     """The object that `chat dev --json` prints (development.md, Seeded world)."""
     return {
         "base_url": base_url,
@@ -135,9 +136,14 @@ def describe(world: SeededWorld, *, base_url: str, gateway_url: str, pid: int) -
     }
 
 
-def _described(account: SeededAccount) -> dict[str, Any]:
-    members = attrs.asdict(account, filter=lambda field, _: field.name != "discriminator")
-    return {**members, "id": str(account.id)}
+def _described(account: SeededAccount) -> DescribedAccount:
+    return {
+        "id": str(account.id),
+        "email": account.email,
+        "username": account.username,
+        "password": account.password,
+        "token": account.token,
+    }
 
 
 async def ensure(database: Database, chance: random.Random, clock: Clock, hash_password: HashPassword) -> SeededWorld:

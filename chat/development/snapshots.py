@@ -17,15 +17,15 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-import attrs
 import orjson
 import trio
 
 from chat.api.operation import Policy, Request, Routes
 from chat.classes import frozen
 from chat.clock import iso_timestamp
+from chat.development.answers import ShownSnapshot
 from chat.development.node import Development, end_sessions, forget, node_of
 from chat.errors import ApiError, FieldError, InvalidFormBody, OperatorError
 from chat.media.storage import MediaStorage
@@ -192,27 +192,32 @@ async def _take_up_what_waits(development: Development) -> None:
         areas.signing_in.outbox.wake()
 
 
-def _object(snapshot: Snapshot) -> dict[str, Any]:
-    return {**attrs.asdict(snapshot), "created_at": iso_timestamp(snapshot.created_at)}
+def _object(snapshot: Snapshot) -> ShownSnapshot:
+    return {
+        "name": snapshot.name,
+        "created_at": iso_timestamp(snapshot.created_at),
+        "offset_ms": snapshot.offset_ms,
+        "bytes": snapshot.bytes,
+    }
 
 
 routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/snapshots")
-async def list_snapshots(request: Request, snapshots: Snapshots) -> list[dict[str, Any]]:
+async def list_snapshots(request: Request, snapshots: Snapshots) -> list[ShownSnapshot]:
     """The snapshots that there are, by their names."""
     return [_object(snapshot) for snapshot in snapshots.listed()]
 
 
 @routes.operation("PUT", "/v1/_dev/snapshots/{name}")
-async def take(request: Request, development: Development, snapshots: Snapshots, name: str) -> dict[str, Any]:
+async def take(request: Request, development: Development, snapshots: Snapshots, name: str) -> ShownSnapshot:
     """Keep the world as it is under a name."""
     return _object(await snapshots.take(development, name))
 
 
 @routes.operation("POST", "/v1/_dev/snapshots/{name}/restore")
-async def go_back(request: Request, development: Development, snapshots: Snapshots, name: str) -> dict[str, Any]:
+async def go_back(request: Request, development: Development, snapshots: Snapshots, name: str) -> ShownSnapshot:
     """Make the world what it was."""
     return _object(await snapshots.go_back(development, name))
 

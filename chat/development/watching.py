@@ -4,7 +4,7 @@ requests down."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 import orjson
@@ -15,6 +15,7 @@ from chat.api.fields import OMITTED, Length, Maybe, Omitted, Pattern, Range, Sno
 from chat.api.operation import Operation, Policy, Request, Routes
 from chat.classes import frozen
 from chat.clock import MovableClock
+from chat.development.answers import HistoryPage, HistoryState, RecordedTest, ShownEntry
 from chat.development.history import (
     HISTORY_BYTES,
     HISTORY_ENTRIES,
@@ -127,7 +128,7 @@ class StreamQuery:
     after: int | None = None
 
 
-def state_of(history: History) -> dict[str, Any]:
+def state_of(history: History) -> HistoryState:
     """`first` and `next` are numbers: of the oldest entry that is there, and of the next one to come."""
     return {
         "recording": history.recording,
@@ -165,7 +166,7 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("GET", "/v1/_dev/history")
-async def read_history(request: Request, history: History, query: HistoryQuery) -> dict[str, Any]:
+async def read_history(request: Request, history: History, query: HistoryQuery) -> HistoryPage:
     """The latest entries that are wanted, the oldest of them first."""
     found = await search(history, query.wanted(), query.limit)
     tell = whole if query.payloads else summary
@@ -173,7 +174,7 @@ async def read_history(request: Request, history: History, query: HistoryQuery) 
 
 
 @routes.operation("GET", "/v1/_dev/history/{number}")
-async def read_entry(request: Request, history: History, number: str) -> dict[str, Any]:
+async def read_entry(request: Request, history: History, number: str) -> ShownEntry:
     """One entry with its payload, or its body and answer."""
     entry = history.at(int(number)) if number.isdecimal() and len(number) < NUMBER_DIGITS else None
     if entry is None:
@@ -183,7 +184,7 @@ async def read_entry(request: Request, history: History, number: str) -> dict[st
 
 
 @routes.operation("POST", "/v1/_dev/history")
-async def change_history(request: Request, history: History, body: HistoryChange) -> dict[str, Any]:
+async def change_history(request: Request, history: History, body: HistoryChange) -> HistoryState:
     """Write down what happens, or leave it."""
     if isinstance(body.recording, Omitted):
         raise InvalidFormBody([FieldError("recording", FieldCode.INVALID_FORMAT, "It takes `recording`.")])
@@ -220,7 +221,7 @@ class RecordingQuery:
 @routes.operation("GET", "/v1/_dev/history/test")
 async def record_test(
     request: Request, development: Development, history: History, query: RecordingQuery
-) -> dict[str, Any]:
+) -> RecordedTest:
     """What happened, as a Python test on the test kit."""
     found = await search(history, EntryFilter(after=query.after, before=query.before), ENTRIES_OF_TEST)
     if query.session_id is not None:

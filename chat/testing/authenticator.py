@@ -18,7 +18,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 import attrs
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
@@ -112,7 +112,7 @@ class SoftwareAuthenticator:
     _chance: random.Random = attrs.field(factory=lambda: random.Random(0), kw_only=True)  # noqa: S311 - replays
     passkeys: list[Passkey] = attrs.field(factory=list, init=False)
 
-    def create(self, options: Mapping[str, Any], lie: Lie = HONEST) -> dict[str, Any]:
+    def create(self, options: Mapping[str, Any], lie: Lie = HONEST) -> CredentialAnswer:
         """The registration response to creation options.
 
         :raises NotAllowed: when it holds one of the excluded credentials, or its kind of key is not wanted.
@@ -142,7 +142,7 @@ class SoftwareAuthenticator:
         }
         return _credential(named, response)
 
-    def get(self, options: Mapping[str, Any], lie: Lie = HONEST) -> dict[str, Any]:
+    def get(self, options: Mapping[str, Any], lie: Lie = HONEST) -> CredentialAnswer:
         """The assertion response to request options, by the newest passkey that fits.
 
         :raises NotAllowed: when none does.
@@ -195,7 +195,18 @@ class SoftwareAuthenticator:
         return hashlib.sha256(rp_id.encode()).digest() + bytes([flags]) + counter.to_bytes(4, "big")
 
 
-def _credential(credential_id: bytes, response: dict[str, Any]) -> dict[str, Any]:
+class CredentialAnswer(TypedDict):
+    """What a browser gives for a credential, with bytes as base64url."""
+
+    id: str
+    rawId: str
+    type: str
+    authenticatorAttachment: str
+    clientExtensionResults: dict[str, object]
+    response: Mapping[str, object]
+
+
+def _credential(credential_id: bytes, response: Mapping[str, object]) -> CredentialAnswer:
     name = base64url(credential_id)
     return {
         "id": name,

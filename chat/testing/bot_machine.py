@@ -30,8 +30,8 @@ import functools
 import os
 import types
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 import trio
 from hypothesis import HealthCheck, settings
@@ -39,6 +39,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from chat.classes import define
+from chat.development.answers import DescribedWorld
 from chat.testing.dev_server import environment_of
 from chat.testing.stepped_run import SteppedMachine, in_run
 from chat.testing.world import World
@@ -121,7 +122,7 @@ class BotMachine(SteppedMachine):
     async def check(self, world: World) -> None:
         """What else must hold after each step, when the bot is calm. Raise AssertionError where it does not."""
 
-    def environment(self, world: Mapping[str, Any]) -> dict[str, str]:
+    def environment(self, world: DescribedWorld) -> dict[str, str]:
         """What `command` finds in its environment, besides ours."""
         return environment_of(world)
 

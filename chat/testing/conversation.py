@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import trio
@@ -79,7 +79,7 @@ class Conversation:
         rows = (f"{entry.seconds:9.3f} {entry.who:{width}} {entry.direction} {entry.text}" for entry in shown)
         return "\n".join([head, *(_cut(row) for row in rows)])
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[Mapping[str, object]]:
         """All that is remembered, for a file."""
         return [
             {"seconds": round(entry.seconds, 6), "who": entry.who, "direction": entry.direction, "text": entry.text}

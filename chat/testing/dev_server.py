@@ -19,9 +19,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
+
+from chat import wire
+from chat.development.answers import DescribedWorld, ShownSession
 
 WAIT_SECONDS: Final = 30.0
+T = TypeVar("T")
+
 POLL_SECONDS: Final = 0.05
 MESSAGES: Final = 100
 
@@ -37,7 +42,7 @@ class DevServer:
         self._settings = dict(settings or {})
         self._turn = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self.world: dict[str, Any] = {}
+        self.world: DescribedWorld
         """What `chat dev --json` prints."""
 
     def __enter__(self) -> Self:
@@ -103,46 +108,42 @@ class DevServer:
 
     # Talking and waiting
 
-    def say(self, content: str, *, by: int = 0, channel_id: str | None = None) -> dict[str, Any]:
+    def say(self, content: str, *, by: int = 0, channel_id: str | None = None) -> wire.Message:
         """The message that one of the world's `users` (alice, bob, carol) posts."""
         path = f"/v1/channels/{channel_id or self.world['channel_id']}/messages"
         status, message = self.request("POST", path, token=self.world["users"][by]["token"], body={"content": content})
         if status != 200:
             raise DevServerError(f"{content!r} was not posted: {status} {message}")
-        posted: dict[str, Any] = message
+        posted: wire.Message = message
         return posted
 
-    def messages(self, channel_id: str | None = None) -> list[dict[str, Any]]:
+    def messages(self, channel_id: str | None = None) -> list[wire.Message]:
         """The newest messages of a channel, newest first."""
         path = f"/v1/channels/{channel_id or self.world['channel_id']}/messages?limit={MESSAGES}"
         status, page = self.request("GET", path, token=self.world["users"][0]["token"])
         if status != 200:
             raise DevServerError(f"the messages cannot be read: {status} {page}")
-        found: list[dict[str, Any]] = page
+        found: list[wire.Message] = page
         return found
 
-    def wait_for_message(
-        self, is_it: Callable[[dict[str, Any]], bool], *, seconds: float = WAIT_SECONDS
-    ) -> dict[str, Any]:
+    def wait_for_message(self, is_it: Callable[[wire.Message], bool], *, seconds: float = WAIT_SECONDS) -> wire.Message:
         """The newest message of the channel that satisfies `is_it`, as soon as there is one."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> wire.Message | None:
             return next(filter(is_it, self.messages()), None)
 
         return self._wait(look, lambda: f"no such message among {[m['content'] for m in self.messages()]}", seconds)
 
-    def wait_for_session(self, user_id: str, *, seconds: float = WAIT_SECONDS) -> dict[str, Any]:
+    def wait_for_session(self, user_id: str, *, seconds: float = WAIT_SECONDS) -> ShownSession:
         """The gateway session of an account, as soon as it has one with a socket."""
 
-        def look() -> dict[str, Any] | None:
-            sessions: list[dict[str, Any]] = self.ask("sessions")
+        def look() -> ShownSession | None:
+            sessions: list[ShownSession] = self.ask("sessions")
             return next((one for one in sessions if one["user_id"] == user_id and one["attached"]), None)
 
         return self._wait(look, lambda: f"no session of {user_id} with a socket", seconds)
 
-    def _wait(
-        self, look: Callable[[], dict[str, Any] | None], complaint: Callable[[], str], seconds: float
-    ) -> dict[str, Any]:
+    def _wait(self, look: Callable[[], T | None], complaint: Callable[[], str], seconds: float) -> T:
         ends = time.monotonic() + seconds
         while (found := look()) is None:
             if time.monotonic() > ends:
@@ -151,7 +152,7 @@ class DevServer:
         return found
 
 
-def environment_of(world: Mapping[str, Any]) -> dict[str, str]:
+def environment_of(world: DescribedWorld) -> dict[str, str]:
     """What a bot that is a program finds in its environment, of a world that `chat dev --json` printed."""
     bot = world["bot"]
     return {

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
 from chat.classes import define
+from chat.development.answers import ShownSession
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
     DRAIN_REQUESTED,
@@ -40,6 +41,7 @@ from chat.testing import strategies
 from chat.testing.gateway_client import ABNORMAL, PROPERTIES, GatewayClient
 from chat.testing.gateway_model import ModelSession, ResumeOutcome
 from chat.testing.stepped_run import SteppedMachine, in_run
+from chat.testing.strategies.values import Body
 
 SOCKETS: Final = 6
 """Sockets that are open at once."""
@@ -363,7 +365,7 @@ class GatewayMachine(SteppedMachine):
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), payload=strategies.session_commands())
     @in_run
-    async def command(self, index: int, payload: dict[str, Any]) -> None:
+    async def command(self, index: int, payload: Body) -> None:
         """Commands to a session never close it; without one they close 4003."""
         socket = self._pick(index)
         await socket.client.send(payload["op"], payload["d"])
@@ -484,7 +486,7 @@ class GatewayMachine(SteppedMachine):
             assert socket.client.is_open, f"a socket closed by itself: {socket.client.close_frame}"
             socket.absorb()
 
-    async def _until(self, holds: Callable[[dict[str, dict[str, Any]]], bool]) -> None:
+    async def _until(self, holds: Callable[[dict[str, ShownSession]], bool]) -> None:
         with trio.fail_after(SETTLING_SECONDS):
             while not holds(await self.shown_sessions()):  # noqa: ASYNC110 - the server is asked; it does not call back
                 await trio.sleep(0.01)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import enum
 import json
 from collections import deque
-from typing import Any
 
 import attrs
 
 from chat.classes import define
+from chat.development.answers import ShownSession
 from chat.registries.close_codes import INVALID_SEQUENCE, INVALID_TOKEN, Close
 from chat.registries.event_rules import EVENTS
 from chat.registries.events import EventName
@@ -151,7 +151,7 @@ class ModelSession:
             if sequence > self.acknowledged
         )
 
-    def check(self, shown: dict[str, Any]) -> None:
+    def check(self, shown: ShownSession) -> None:
         """Compare with an entry of GET /v1/_dev/sessions at a moment at which nothing is on its way."""
         assert shown["attached"] == self.attached, f"{self.id}: attached {shown['attached']}, not {self.attached}"
         assert shown["acknowledged"] == self.acknowledged

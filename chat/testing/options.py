@@ -17,7 +17,10 @@ import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from chat.development.answers import KnownWorld
 
 PREFIX: Final = "CHAT_TEST_"
 NAMES: Final = ("seed", "url", "world", "gateway")
@@ -32,7 +35,7 @@ class Options(NamedTuple):
 
     seed: int | None = None
     url: str | None = None
-    world: Mapping[str, Any] | None = None
+    world: KnownWorld | None = None
     at_node: bool = False
 
     def seed_of(self, test: str) -> int:
@@ -71,14 +74,14 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _description(path: Path) -> Mapping[str, Any]:
+def _description(path: Path) -> KnownWorld:
     try:
         description = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise OptionError(f"{path} does not hold what `chat dev --json` prints: {error}") from error
     if not isinstance(description, dict) or "users" not in description:
         raise OptionError(f"{path} does not hold what `chat dev --json` prints: it names no `users`")
-    return description
+    return cast("KnownWorld", description)
 
 
 _chosen: Options | None = None

@@ -18,7 +18,7 @@ import re
 import shlex
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import pytest
 
@@ -36,7 +36,7 @@ CLOCKS: Final = frozenset({"autojump_clock", "mock_clock"})
 INSTALL: Final = "pip install 'chat[testing]'"
 
 _SAID: Final = pytest.StashKey["Conversation"]()
-_REPLAYED: Final = pytest.StashKey[dict[str, Any]]()
+_REPLAYED: Final = pytest.StashKey["FailureToRepeat"]()
 
 
 # Options
@@ -74,7 +74,14 @@ def pytest_unconfigure() -> None:
     options.choose(None)
 
 
-def _replay(path: Path) -> dict[str, Any]:
+class FailureToRepeat(TypedDict):
+    """What --chat-replay repeats: a test by its id, and its seed."""
+
+    test: str
+    seed: int | None
+
+
+def _replay(path: Path) -> FailureToRepeat:
     try:
         replay = json.loads(path.read_text())
         return {"test": str(replay["test"]), "seed": replay["seed"]}

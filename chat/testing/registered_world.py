@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import trio
 
+from chat import wire
+from chat.development.answers import DescribedAccount, KnownWorld
 from chat.testing.http_client import NoAnswer, Response
 from chat.testing.network import Route, TcpRoute
 from chat.testing.options import Options
@@ -22,7 +24,7 @@ TEXT_CHANNEL: Final = 0
 VOICE_CHANNEL: Final = 2
 
 
-_people: Final[dict[str, list[dict[str, Any]]]] = {}
+_people: Final[dict[str, list[DescribedAccount]]] = {}
 """Who registered during this run, by the URL of the API."""
 
 
@@ -30,7 +32,7 @@ class NoWorld(RuntimeError):
     """The server would not let the world be made; the text says at which step, and what to do."""
 
 
-async def describe(options: Options) -> dict[str, Any]:
+async def describe(options: Options) -> KnownWorld:
     """The world for one test on the server of the options, in the form that `chat dev --json` prints.
 
     With a world in the options that one, reset where the server can. Raises NoWorld.
@@ -41,7 +43,7 @@ async def describe(options: Options) -> dict[str, Any]:
         world = options.world or await _of_development(client)
         if world is not None:
             await client.post("/v1/_dev/reset")
-            return dict(world)
+            return world
         return await _registered(client, options.url)
     except (OSError, trio.TooSlowError, NoAnswer) as error:
         raise NoWorld(f"{options.url} does not answer: {error}") from error
@@ -49,13 +51,13 @@ async def describe(options: Options) -> dict[str, Any]:
         await client.aclose()
 
 
-async def _of_development(client: RestClient) -> dict[str, Any] | None:
+async def _of_development(client: RestClient) -> KnownWorld | None:
     """The world that a development server tells of; None on any other server."""
     answer = await client.get("/v1/_dev/world")
     return answer.json() if answer.status == 200 else None
 
 
-async def _registered(client: RestClient, url: str) -> dict[str, Any]:
+async def _registered(client: RestClient, url: str) -> KnownWorld:
     mark = secrets.token_hex(4)
     if url not in _people:
         _people[url] = [await _register(client, f"{name}_{mark}") for name in PEOPLE]
@@ -86,17 +88,19 @@ async def _registered(client: RestClient, url: str) -> dict[str, Any]:
     }
 
 
-async def _register(client: RestClient, username: str) -> dict[str, Any]:
-    person = {"username": username, "email": f"{username}@example.com", "password": secrets.token_urlsafe(18)}
-    answer = await client.register(**person, date_of_birth=BIRTHDAY, consent=True)
+async def _register(client: RestClient, username: str) -> DescribedAccount:
+    email, password = f"{username}@example.com", secrets.token_urlsafe(18)
+    answer = await client.register(
+        username=username, email=email, password=password, date_of_birth=BIRTHDAY, consent=True
+    )
     token = _body(answer, f"register {username}").get("token")
     if token is None:
         raise NoWorld(f"registering {username} gave no token: {answer.body[:300]!r}")
     me = _body(await client.signed_in(token).get("/v1/users/@me"), "read the new account")
-    return {**person, "id": me["id"], "username": me["username"], "token": token}
+    return {"id": me["id"], "email": email, "username": me["username"], "password": password, "token": token}
 
 
-def _first_of(channels: list[dict[str, Any]], kind: int) -> str:
+def _first_of(channels: list[wire.GuildChannel], kind: int) -> str:
     return next((channel["id"] for channel in channels if channel["type"] == kind), "")
 
 
@@ -109,6 +113,6 @@ def _body(answer: Response, step: str) -> Any:
     return answer.json() if answer.body else None
 
 
-def route_of(description: dict[str, Any]) -> Route:
+def route_of(description: KnownWorld) -> Route:
     """The way to the server of a described world."""
     return TcpRoute.of(description["base_url"])

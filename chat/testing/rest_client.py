@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from chat.api.routing import RouteTable
+from chat.development.answers import ClockReading, NodeState, ShownSession
 from chat.testing.http_client import REQUEST_SECONDS, HttpClient, Parameters
 from chat.testing.http_client import NoAnswer as NoAnswer
 from chat.testing.http_client import Response as Response
@@ -372,13 +373,13 @@ class RestClient(HttpClient):
 
     # Development routes
 
-    async def gateway_sessions(self) -> list[dict[str, Any]]:
-        sessions: list[dict[str, Any]] = (await self.get("/v1/_dev/sessions")).expect(200)
+    async def gateway_sessions(self) -> list[ShownSession]:
+        sessions: list[ShownSession] = (await self.get("/v1/_dev/sessions")).expect(200)
         return sessions
 
-    async def node(self, **state: object) -> dict[str, Any]:
+    async def node(self, **state: object) -> NodeState:
         """POST /v1/_dev/gateway: set the node's state, as in `node(at_capacity=True)`."""
-        answer: dict[str, Any] = (await self.post("/v1/_dev/gateway", state)).expect(200)
+        answer: NodeState = (await self.post("/v1/_dev/gateway", state)).expect(200)
         return answer
 
     async def fault(self, action: str, target: object = "all", **members: object) -> int:
@@ -387,12 +388,12 @@ class RestClient(HttpClient):
         affected: int = answer["affected"]
         return affected
 
-    async def advance_clock(self, milliseconds: int) -> dict[str, Any]:
+    async def advance_clock(self, milliseconds: int) -> ClockReading:
         """POST /v1/_dev/clock. A server inside the test's own Trio run moves this client's clock as well."""
         answer = await self.request(
             "POST", "/v1/_dev/clock", json={"advance_ms": milliseconds}, seconds=REQUEST_SECONDS + milliseconds / 1000
         )
-        reading: dict[str, Any] = answer.expect(200)
+        reading: ClockReading = answer.expect(200)
         return reading
 
     async def make_guilds(self, user_id: int | str, count: int, shard: tuple[int, int] | None = None) -> list[str]:

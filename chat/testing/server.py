@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 import trio.testing
@@ -27,6 +27,7 @@ from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import JumpingClock, MovableClock, SkippingClock
 from chat.config import Loaded, load_settings
+from chat.development.answers import DescribedWorld
 from chat.development.seeded_world import SeededWorld, describe
 from chat.domain.policy.origins import Origins
 from chat.port.listener import Listener, open_listeners
@@ -164,7 +165,7 @@ class ChatServer:
             return TcpRoute(LOOPBACK, self._port, gateway_port=None if node is None else node.port)
         return MemoryRoute(self.network, address, gateway=None if node is None else node.network)
 
-    def description(self) -> dict[str, Any]:
+    def description(self) -> DescribedWorld:
         """What `chat dev --json` would print."""
         host = self.route().host
         return describe(self.world, base_url=f"http://{host}/v1", gateway_url=f"ws://{host}/gateway", pid=0)

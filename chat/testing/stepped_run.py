@@ -26,6 +26,7 @@ import trio.testing
 from hypothesis.stateful import RuleBasedStateMachine
 
 from chat.classes import define
+from chat.development.answers import DescribedWorld, ShownSession
 from chat.testing.conversation import Conversation
 from chat.testing.network import TcpRoute
 from chat.testing.server import ChatServer, open_chat_server
@@ -142,7 +143,7 @@ class SteppedMachine(RuleBasedStateMachine):
     each example has a fresh `server` in memory with `server_settings`, on virtual time.
     """
 
-    description: ClassVar[Mapping[str, Any] | None] = None
+    description: ClassVar[DescribedWorld | None] = None
     server_settings: ClassVar[Mapping[str, object]] = {}
     at_node: ClassVar[bool | None] = None
     """As of `open_chat_server`."""
@@ -212,7 +213,7 @@ class SteppedMachine(RuleBasedStateMachine):
         actor: Actor = getattr(self.world, name)
         return actor
 
-    async def shown_sessions(self) -> dict[str, dict[str, Any]]:
+    async def shown_sessions(self) -> dict[str, ShownSession]:
         """GET /v1/_dev/sessions, by id."""
         return {session["id"]: session for session in await self.world.anyone.gateway_sessions()}
 

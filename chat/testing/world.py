@@ -7,6 +7,7 @@ from typing import Any
 
 import trio
 
+from chat.development.answers import ShownSession
 from chat.testing.conversation import Conversation
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.network import Route
@@ -144,7 +145,7 @@ class World:
         """A gateway client without a credential."""
         return await GatewayClient.connect(self.nursery, self.route, query=query, heartbeats=heartbeats, hello=hello)
 
-    async def session_of(self, client: GatewayClient) -> dict[str, Any] | None:
+    async def session_of(self, client: GatewayClient) -> ShownSession | None:
         """The client's session as GET /v1/_dev/sessions shows it, None when it is over."""
         sessions = await self.anyone.gateway_sessions()
         return next((session for session in sessions if session["id"] == client.session_id), None)

@@ -3,7 +3,7 @@ routes)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from chat.classes import define
 from chat.clock import iso_timestamp
@@ -13,13 +13,24 @@ from chat.store.guard import UNGUARDED
 from chat.store.mails import KeptMail
 
 
+class ShownMail(TypedDict):
+    """A kept mail, as the development routes tell of it."""
+
+    to: str
+    subject: str
+    text: str
+    kind: str
+    token: str | None
+    created_at: str
+
+
 @define(eq=False)
 class MailSink:
     """What `mail.mode` = `keep` has collected."""
 
     _database: Database
 
-    async def kept(self) -> list[dict[str, Any]]:
+    async def kept(self) -> list[ShownMail]:
         """Every mail so far, oldest first."""
         return [_mail_object(mail) for mail in await self._database.read(mails.kept)]
 
@@ -28,7 +39,7 @@ class MailSink:
         await self._database.write(mails.clear, guard=UNGUARDED)
 
 
-def _mail_object(mail: KeptMail) -> dict[str, Any]:
+def _mail_object(mail: KeptMail) -> ShownMail:
     return {
         "to": mail.recipient,
         "subject": mail.subject,
