@@ -27,7 +27,7 @@ from chat.classes import frozen
 from chat.media.content_types import content_type
 from chat.media.image_header import HEADER_BYTES, PIXELS_MAXIMUM, image_header
 from chat.media.image_intake import vector_header
-from chat.media.renditions import MOVING_FORMATS, Rendition
+from chat.media.renditions import MOVING_FORMATS, ImageAnswer, ImageJob, Rendition
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -350,7 +350,7 @@ def _rounded(value: float) -> int:
 # The process
 
 
-def done(job: dict[str, Any]) -> dict[str, Any]:
+def done(job: ImageJob) -> ImageAnswer:
     """The answer to a job: `refused` if the file is unusable."""
     try:
         source = Path(job["source"])

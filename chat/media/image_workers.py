@@ -16,15 +16,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
-import attrs
 import structlog
 import trio
 
 from chat.classes import define
 from chat.errors import ApiError
-from chat.media.renditions import Rendition
+from chat.media.renditions import ImageAnswer, ImageJob, Rendition
 from chat.registries.error_codes import ErrorCode
 
 AT_A_TIME: Final = 2
@@ -85,7 +84,7 @@ class ImageWorkers:
         :raises ImageRefused: for a file that does not lend itself to it.
         :raises ApiError: SERVICE_UNAVAILABLE with too many jobs before this one, and when the machine is too busy.
         """
-        job = {"kind": "render", "target": str(target), "rendition": attrs.asdict(rendition)}
+        job: ImageJob = {"kind": "render", "target": str(target), "rendition": rendition.members()}
         async with self._leaving_room(is_new):
             return bool((await self._done(source, job))["moving"])
 
@@ -121,8 +120,8 @@ class ImageWorkers:
             while self._resting:
                 await _end(self._resting.pop())
 
-    async def _done(self, source: Path, job: dict[str, Any]) -> dict[str, Any]:
-        asked = {**job, "source": str(source)}
+    async def _done(self, source: Path, job: ImageJob) -> ImageAnswer:
+        asked: ImageJob = {**job, "source": str(source)}
         if self._in_processes:
             answer = await self._in_a_process(asked)
         else:
@@ -134,7 +133,7 @@ class ImageWorkers:
             raise ImageRefused(answer["refused"])
         return answer
 
-    async def _in_a_process(self, job: dict[str, Any]) -> dict[str, Any]:
+    async def _in_a_process(self, job: ImageJob) -> ImageAnswer:
         async with self._in_turn(self._places):
             try:
                 with trio.fail_after(JOB_SECONDS):
@@ -198,7 +197,7 @@ async def _started() -> trio.Process:
     )
 
 
-async def _asked(process: trio.Process, job: dict[str, Any]) -> dict[str, Any]:
+async def _asked(process: trio.Process, job: ImageJob) -> ImageAnswer:
     if process.stdin is None or process.stdout is None:
         raise BrokenPipeError
     await process.stdin.send_all(json.dumps(job).encode() + b"\n")
@@ -208,7 +207,7 @@ async def _asked(process: trio.Process, job: dict[str, Any]) -> dict[str, Any]:
         answer += piece
         if not piece or len(answer) > ANSWER_BYTES:
             raise BrokenPipeError
-    return dict(json.loads(answer))
+    return cast("ImageAnswer", dict(json.loads(answer)))
 
 
 async def _end(worker: _Worker) -> None:

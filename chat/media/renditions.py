@@ -7,8 +7,8 @@ Sizes come from a list, so renditions of one picture cannot fill the disk.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NotRequired, TypedDict
 
 from chat.classes import frozen
 
@@ -61,6 +61,33 @@ MAY_HIDE_FRAMES: Final = frozenset({"image/gif", "image/png"})
 """Formats that can say behind any number of bytes that they move: a look at the head of a file does not decide."""
 
 
+class RenditionMembers(TypedDict):
+    content_type: str
+    width: int
+    height: int
+    quality: Quality
+    moving: bool
+
+
+class ImageJob(TypedDict):
+    """What a process is asked for: `kind` is `render`, `placeholder`, `judge` or `draw`; the others are paths."""
+
+    kind: str
+    source: NotRequired[str]
+    target: NotRequired[str]
+    rendition: NotRequired[RenditionMembers]
+
+
+class ImageAnswer(TypedDict, total=False):
+    """What it answers: `refused`, or what the kind of job makes."""
+
+    refused: str
+    moving: bool
+    placeholder: str
+    frames: int
+    size: Sequence[int]
+
+
 @frozen
 class Rendition:
     """A picture to be made: it fits into `width` by `height` pixels and is never larger than it was."""
@@ -70,6 +97,16 @@ class Rendition:
     height: int
     quality: Quality = "high"
     moving: bool = False
+
+    def members(self) -> RenditionMembers:
+        """The same as a process is told it."""
+        return {
+            "content_type": self.content_type,
+            "width": self.width,
+            "height": self.height,
+            "quality": self.quality,
+            "moving": self.moving,
+        }
 
     @property
     def name(self) -> str:
