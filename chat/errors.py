@@ -50,7 +50,7 @@ class ApiError(ChatError):
         self.members = dict(members or {})
         self.headers = dict(headers or {})
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> Mapping[str, object]:
         """The error envelope (http.md, Error envelope)."""
         return {"code": self.code, "message": self.message, **self.members}
 

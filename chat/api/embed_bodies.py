@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 import attrs
@@ -121,12 +121,12 @@ class EmbedBody:
 EmbedBodies = Annotated[list[EmbedBody], Items(0, EMBED_BODIES, FieldCode.TOO_MANY_EMBEDS)]
 
 
-def stored_embeds(bodies: Sequence[EmbedBody]) -> tuple[dict[str, Any], ...]:
+def stored_embeds(bodies: Sequence[EmbedBody]) -> tuple[Mapping[str, object], ...]:
     """Embeds as they are stored; those in which nothing stands are left out."""
     return tuple(embed for body in bodies if (embed := _stored(body)) is not None)
 
 
-def _stored(body: EmbedBody) -> dict[str, Any] | None:
+def _stored(body: EmbedBody) -> Mapping[str, object] | None:
     content = _present(
         {
             "title": body.title,
@@ -148,14 +148,14 @@ def _stored(body: EmbedBody) -> dict[str, Any] | None:
     return {"type": "rich", **frame, **content}
 
 
-def _named(member: str, words: str | None, body: EmbedAuthorBody | EmbedFooterBody) -> dict[str, Any] | None:
+def _named(member: str, words: str | None, body: EmbedAuthorBody | EmbedFooterBody) -> Mapping[str, object] | None:
     if not words:
         return None
     url = body.url if isinstance(body, EmbedAuthorBody) else None
     return _present({member: words, "url": url, "icon_url": _own_file(body.icon_url)})
 
 
-def _media(body: EmbedMediaBody | None) -> dict[str, Any] | None:
+def _media(body: EmbedMediaBody | None) -> Mapping[str, object] | None:
     if body is None or not body.url:
         return None
     return _present({"url": _own_file(body.url), "description": body.description}) | {"flags": 0}
@@ -168,7 +168,7 @@ def _own_file(url: str | None) -> str | None:
     return OWN_FILE + file_name(url.removeprefix(OWN_FILE))
 
 
-def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+def _present(members: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in members.items() if value}
 
 

@@ -70,7 +70,7 @@ class OpenIdProvider:
     _http: OutgoingHttp
     _clock: Clock
     _metadata: tuple[int, ProviderMetadata] | None = attrs.field(default=None, init=False)
-    _keys: tuple[int, list[dict[str, Any]]] | None = attrs.field(default=None, init=False)
+    _keys: tuple[int, list[Mapping[str, object]]] | None = attrs.field(default=None, init=False)
 
     async def metadata(self) -> ProviderMetadata:
         """Its endpoints.
@@ -83,7 +83,7 @@ class OpenIdProvider:
             self._metadata = (now, self._understood(document))
         return self._metadata[1]
 
-    async def keys(self, *, afresh: bool = False) -> list[dict[str, Any]]:
+    async def keys(self, *, afresh: bool = False) -> list[Mapping[str, object]]:
         """The keys with which it signs, as JSON Web Keys; `afresh` does not take those that are kept.
 
         :raises ApiError: as `metadata`.
@@ -96,13 +96,13 @@ class OpenIdProvider:
             self._keys = (now, [key for key in keys if isinstance(key, dict)])
         return self._keys[1]
 
-    async def _object(self, url: str) -> dict[str, Any]:
+    async def _object(self, url: str) -> Mapping[str, object]:
         reply = await self._http.get(url)
         if reply.status != 200:
             raise self._senseless(f"{urlsplit(url).path} answers {reply.status}")
         return reply.object()
 
-    def _understood(self, document: dict[str, Any]) -> ProviderMetadata:
+    def _understood(self, document: Mapping[str, object]) -> ProviderMetadata:
         if document.get("issuer") != self.issuer:
             raise self._senseless(_of_another_issuer(document.get("issuer"), self.issuer))
         userinfo = document.get("userinfo_endpoint")
@@ -212,7 +212,7 @@ class OpenIdConnect:
             preferred_username=_text(claims.get("preferred_username")),
         )
 
-    async def _tokens(self, metadata: ProviderMetadata, code: str, verifier: str) -> dict[str, Any]:
+    async def _tokens(self, metadata: ProviderMetadata, code: str, verifier: str) -> Mapping[str, object]:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -288,7 +288,7 @@ def _basic(client_id: str, client_secret: str) -> str:
     return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
 
 
-def _address_of(claims: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def _address_of(claims: Mapping[str, object], told: Mapping[str, object]) -> Mapping[str, object]:
     """The address in the id token, else in userinfo, and whether that very address is verified: what is said of another
     one counts for nothing."""
     said = claims if "email" in claims else told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -145,7 +145,7 @@ def _require_backups(place: BackupPlace) -> None:
         raise OperatorError(f"there are no backups in {place.path}")
 
 
-def _fields(backup: Backup) -> dict[str, Any]:
+def _fields(backup: Backup) -> Mapping[str, object]:
     from chat.clock import iso_timestamp
 
     return {

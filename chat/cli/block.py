@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -76,7 +76,7 @@ async def add(instance: Instance, name: str, value: str, reason: str | None) -> 
 @list_argument
 @value_argument
 @administering()
-async def remove(instance: Instance, name: str, value: str) -> dict[str, Any]:
+async def remove(instance: Instance, name: str, value: str) -> Mapping[str, object]:
     """Take VALUE off LIST, as `chat block list` shows it."""
     from chat.domain.administration import server_notes
     from chat.domain.administration.blocklists import comparable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -70,7 +71,7 @@ def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
 @instance_options
 @click.option("--owner", metavar="U", help="Only the bots of this account.")
 @administering(*BOT_COLUMNS)
-async def list_bots(instance: Instance, owner: str | None) -> list[dict[str, Any]]:
+async def list_bots(instance: Instance, owner: str | None) -> list[Mapping[str, object]]:
     """Every bot with its application, the oldest first.
 
     A token is told only when it is made: `chat bot token` makes another.
@@ -84,7 +85,7 @@ async def list_bots(instance: Instance, owner: str | None) -> list[dict[str, Any
     def tag(account: Account | None) -> str | None:
         return None if account is None else tag_of(account)
 
-    def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    def query(connection: sqlite3.Connection) -> list[Mapping[str, object]]:
         found = applications.every(connection) if owner_id is None else applications.of_owner(connection, owner_id)
         return [
             {
@@ -107,7 +108,7 @@ async def list_bots(instance: Instance, owner: str | None) -> list[dict[str, Any
 @instance_options
 @id_argument("application_id")
 @administering()
-async def token(instance: Instance, application_id: int) -> dict[str, Any]:
+async def token(instance: Instance, application_id: int) -> Mapping[str, object]:
     """Give bot ID a new token.
 
     ID is that of the application, or of the bot's account. The old token is worth nothing from now on, and the bot's

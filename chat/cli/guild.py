@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -51,7 +51,7 @@ def guild() -> None:
     "--template", type=click.File("rb"), metavar="FILE", help="What it is made of, as JSON; - reads standard input."
 )
 @administering(*GUILD_COLUMNS)
-async def create_guild(instance: Instance, owner: str, name: str, template: IO[bytes] | None) -> dict[str, Any]:
+async def create_guild(instance: Instance, owner: str, name: str, template: IO[bytes] | None) -> Mapping[str, object]:
     """Make a guild that U owns.
 
     Without a template it has a text and a voice channel. On an instance of one community it is made all the same.
@@ -92,7 +92,7 @@ def template_of(file: IO[bytes]) -> object:
 @guild.command("list")
 @instance_options
 @administering(*GUILD_COLUMNS)
-async def list_guilds(instance: Instance) -> list[dict[str, Any]]:
+async def list_guilds(instance: Instance) -> list[dict[str, object]]:
     """Every guild, the oldest first."""
     from chat.store.guilds import guilds
 
@@ -135,7 +135,9 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
 @click.option("--add", multiple=True, metavar="F", help="A feature that the guild gets; may be repeated.")
 @click.option("--remove", multiple=True, metavar="F", help="A feature that the guild loses; may be repeated.")
 @administering()
-async def features(instance: Instance, guild_id: int, add: tuple[str, ...], remove: tuple[str, ...]) -> dict[str, Any]:
+async def features(
+    instance: Instance, guild_id: int, add: tuple[str, ...], remove: tuple[str, ...]
+) -> Mapping[str, object]:
     """Show or change the features of a guild.
 
     Those are among them that its owner cannot reach.
@@ -188,7 +190,7 @@ def channel() -> None:
 @administering(*CHANNEL_COLUMNS)
 async def create_channel(
     instance: Instance, guild_id: int, name: str, kind: int, parent: int | None, topic: str | None
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     """Make a channel in a guild.
 
     It stands last where it goes, and has the permissions of its category.

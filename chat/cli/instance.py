@@ -43,7 +43,7 @@ def ban() -> None:
 @ban.command("list")
 @instance_options
 @administering(*BAN_COLUMNS)
-async def list_bans(instance: Instance) -> list[dict[str, Any]]:
+async def list_bans(instance: Instance) -> list[dict[str, object]]:
     """Every ban that stands, the oldest first."""
     from chat.store.signing_in import address_bans
 
@@ -164,7 +164,7 @@ def _entry_in_words(entry: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _named(summary: dict[str, Any] | None, otherwise: str) -> str:
+def _named(summary: wire.AuditLogUser | None, otherwise: str) -> str:
     return otherwise if summary is None else f"{summary['username']}#{summary['discriminator']}"
 
 

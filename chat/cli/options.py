@@ -120,7 +120,7 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None))
 
 
-def fields_of(record: object, *names: str) -> dict[str, Any]:
+def fields_of(record: object, *names: str) -> dict[str, object]:
     """These members of a row as the wire has them: ids as text, moments as ISO 8601, sets in order."""
     return {name: _on_the_wire(name, getattr(record, name)) for name in names}
 

@@ -63,8 +63,8 @@ class SetupOutcome:
 
     file: Path
     written: list[str] = attrs.field(factory=list)
-    administrator: dict[str, Any] | None = None
-    guild: dict[str, Any] | None = None
+    administrator: Mapping[str, object] | None = None
+    guild: Mapping[str, object] | None = None
 
 
 def present_instance(data: Path) -> Present:
@@ -191,7 +191,7 @@ def _oldest_administrator(instance: Instance) -> Account:
     return found
 
 
-async def _make_guild(instance: Instance, owner: Account, name: str) -> dict[str, Any]:
+async def _make_guild(instance: Instance, owner: Account, name: str) -> Mapping[str, object]:
     """A guild, and an invite into its first channel."""
     made = await instance.create_guild(owner, GuildWish(name=name))
     guild_id, reader = int(made["id"]), instance.database.reader

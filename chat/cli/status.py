@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -54,7 +54,7 @@ class ServerStatus:
     nodes: NodesStanding | None
     """None where the server runs without gateway nodes."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return {
             **{name: getattr(self, name) for name in ("running", "process", "answer", "answer_ms", "uptime_seconds")},
             "memory_bytes": self.memory_bytes,
@@ -63,7 +63,7 @@ class ServerStatus:
         }
 
 
-def fields_of_nodes(standing: NodesStanding) -> dict[str, Any]:
+def fields_of_nodes(standing: NodesStanding) -> dict[str, int]:
     """How many nodes are in each state, and how many sessions they have."""
     from collections import Counter
 
@@ -85,7 +85,7 @@ def nodes_in_words(standing: NodesStanding) -> str:
     return f"gateway nodes: {states}; sessions at them: {sessions:,}; {broker}"
 
 
-def fields_of_span(span: Figures) -> dict[str, Any]:
+def fields_of_span(span: Figures) -> Mapping[str, float | None]:
     """A span of time in the words of the Admin API."""
     return {
         "messages": span.messages,

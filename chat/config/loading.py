@@ -265,7 +265,7 @@ def checked(name: str, value: object) -> Any:
     return SETTINGS[name].from_native(value)
 
 
-def accepted(chosen: Mapping[str, object]) -> dict[str, Any]:
+def accepted(chosen: Mapping[str, object]) -> dict[str, object]:
     """Those of these values, by dotted names, that settings of this program can have; another version may have stored
     others."""
     values = {}

@@ -78,7 +78,7 @@ class GuildPayloads:
 
     def threads_below(
         self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int], *, every: bool
-    ) -> dict[str, Any] | None:
+    ) -> Mapping[str, object] | None:
         """Thread List Sync for a session that has just come to see these channels; None if they have no threads."""
         shown = self._shown_to(state, session, every=every)
         threads = [thread for thread in shown if int(thread["parent_id"]) in channel_ids]
@@ -86,7 +86,7 @@ class GuildPayloads:
             return None
         return {"channel_ids": [str(channel_id) for channel_id in sorted(channel_ids)], **_listed(state, threads)}
 
-    def every_thread(self, state: GuildState, session: GatewaySession) -> dict[str, Any]:
+    def every_thread(self, state: GuildState, session: GatewaySession) -> Mapping[str, object]:
         """Thread List Sync of the whole guild, for a session that wants to know all its active threads."""
         return _listed(state, self._shown_to(state, session, every=True))
 
@@ -132,7 +132,7 @@ class GuildPayloads:
         return orjson.dumps({"id": str(guild_id), "unavailable": True})
 
 
-def _listed(state: GuildState, threads: Sequence[wire.Thread]) -> dict[str, Any]:
+def _listed(state: GuildState, threads: Sequence[wire.Thread]) -> Mapping[str, object]:
     return {
         "guild_id": str(state.id),
         "threads": threads,

@@ -15,6 +15,7 @@ import orjson
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.address_bans import AddressBans
 from chat.auth.credentials import resolve_gateway_token
 from chat.auth.principal import Principal
@@ -187,7 +188,7 @@ class SessionStarts:
     # Ready
 
     async def _ready(
-        self, session: GatewaySession, account: Account, guild_ids: Sequence[int], settings: Mapping[str, Any] | None
+        self, session: GatewaySession, account: Account, guild_ids: Sequence[int], settings: wire.UserSettings | None
     ) -> list[bytes]:
         """The payload of Ready in parts; a user's session is connected to its guilds on the way, a bot's only
         afterwards.
@@ -208,7 +209,7 @@ class SessionStarts:
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.
         self._presences.session_selected(account.id, session.id, session.presence, Known(user, friends))
         own = self._accounts.members_of_ready(account, has, threads=session.threads)
-        data: dict[str, Any] = {
+        data: wire.ReadyRest = {
             "relationships": [],
             "presences": [],
             "users": [],
@@ -264,14 +265,15 @@ class SessionStarts:
         return guild_ids
 
     def _in_parts(
-        self, session: GatewaySession, guilds: Sequence[GuildJson | OwnGuild | bytes], behind: dict[str, Any]
+        self, session: GatewaySession, guilds: Sequence[GuildJson | OwnGuild | bytes], behind: wire.ReadyRest
     ) -> list[bytes]:
         """Ready in parts, most of which other sessions share. It counts who is online as late as possible, so that the
         session itself is included. `behind` are the members that follow `guilds`."""
+        of_session: wire.SessionInReady = {}
         if session.session_id_hash is not None:
-            behind["auth_session_id_hash"] = session.session_id_hash
+            of_session["auth_session_id_hash"] = session.session_id_hash
         if session.shard is not None:
-            behind["shard"] = session.shard.as_pair()
+            of_session["shard"] = session.shard.as_pair()
         online = self._presences.online_count
         parts: list[bytes] = []
         for guild in guilds:
@@ -284,7 +286,7 @@ class SessionStarts:
                 parts += (b",", guild)
         first = orjson.dumps({"session_id": session.id, "version": READY_VERSION})
         parts[:1] = [first[:-1], b',"guilds":[']
-        return [*parts, b"],", orjson.dumps(behind)[1:]]
+        return [*parts, b"],", orjson.dumps({**behind, **of_session})[1:]]
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (gateway.md, Ready).

@@ -9,7 +9,7 @@ from typing import Any, Final, get_origin, is_typeddict
 
 from chat import wire
 from chat.api.openapi.descriptions import of_member
-from chat.api.schemas.declared import Member, base_of, own_members
+from chat.api.schemas.declared import Member, base_of, members_of, own_members
 from chat.manual.declared import documented
 from chat.manual.schema_words import REFERENCE, objects_in
 from chat.registries import event_rules, events, opcodes
@@ -145,7 +145,9 @@ def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, Any]:
     while whole is not None and whole.__name__ not in schemas:
         own = {**own_members(whole), **own}
         whole = base_of(whole)
-    if whole is not None:
+    if whole is None:  # with the members of every base
+        own = members_of(carried)
+    else:
         schema["allOf"] = [{"$ref": f"{REFERENCE}{whole.__name__}"}]
     if own:
         schema["properties"] = {name: _member_schema(name, member.text) for name, member in own.items()}

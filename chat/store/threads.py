@@ -201,7 +201,7 @@ def _thread(row: tuple[Any, ...]) -> Thread:
     return Thread(Channel(*row[:width]), *row[width:])
 
 
-def _own_columns(thread: Thread) -> dict[str, Any]:
+def _own_columns(thread: Thread) -> Mapping[str, object]:
     """The columns of `threads` that its channel does not have."""
     return {**{name: getattr(thread, name) for name in _OWN}, "applied_tags": json.dumps(thread.applied_tags)}
 

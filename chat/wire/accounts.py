@@ -357,6 +357,10 @@ class ScheduledDeletion(TypedDict):
     deletion_scheduled_at: Timestamp | None
 
 
+class RelatedSince(TypedDict):
+    since: NotRequired[Timestamp]
+
+
 class RelationshipInReady(TypedDict):
     """A relationship without the account, which Ready names elsewhere."""
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypedDict
 
 from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
@@ -51,9 +52,9 @@ class Job(TypedDict):
     """Whether the work is to stop."""
     context_link: str | None
     """A link to what the work is about; null for none."""
-    payload: dict[str, Any]
+    payload: Mapping[str, object]
     """What the work was ordered with, without secrets."""
-    result: dict[str, Any] | None
+    result: Mapping[str, object] | None
     """What came of the work; null before it is done."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, NotRequired, TypedDict, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Generic, NotRequired, TypedDict, TypeVar
 
 from chat.registries.channel_types import OverwriteType
 from chat.wire.account_settings import MuteConfig
@@ -236,7 +237,7 @@ class ThreadMember(TypedDict):
     """Whether nothing from here notifies."""
     mute_config: NotRequired[MuteConfig | None]
     """How long the mute lasts; null while it has no end or there is none."""
-    member: NotRequired[dict[str, Any]]
+    member: NotRequired[Mapping[str, object]]
     """The membership it is about."""
 
 

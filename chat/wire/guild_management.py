@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from chat.registries.audit_actions import AuditAction
@@ -184,7 +185,7 @@ class AuditLogEntry(TypedDict):
     """Id of what was changed; null for nothing in particular."""
     reason: NotRequired[str]
     """Why, in words; null where none was given."""
-    options: NotRequired[dict[str, Any]]
+    options: NotRequired[Mapping[str, object]]
     """Particulars of the action, such as how many messages it deleted."""
     changes: NotRequired[list[AuditLogChange]]
     """What changed, member by member."""
@@ -238,7 +239,7 @@ class AuditLog(TypedDict):
     """The entries, newest first."""
     users: list[PartialUser]
     """Accounts, or the ids of accounts."""
-    webhooks: list[dict[str, Any]]
+    webhooks: list[Mapping[str, object]]
     """The webhooks that the entries name."""
     threads: NotRequired[list[Thread]]
     """The threads on this page."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.wire.values import GROUPED, Address, Count, Nameless, Snowflake, Timestamp, about, within
 
@@ -126,7 +127,7 @@ class Discovery(TypedDict):
     """All limits of the instance, with rules for whom they differ."""
     push: DiscoveryPush
     """Whether and how messages are pushed to browsers."""
-    app_public: dict[str, Any]
+    app_public: Mapping[str, object]
     """What clients need to know that belongs to no other part."""
 
 

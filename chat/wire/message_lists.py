@@ -224,11 +224,27 @@ class ScheduledReference(Nameless):
     embed_indices: NotRequired[list[Count]]
 
 
+MentionKind = Literal["users", "roles", "everyone"]
+
+
 class ScheduledMentions(Nameless):
-    parse: list[Literal["users", "roles", "everyone"]]
+    parse: list[MentionKind]
     users: list[Snowflake]
     roles: list[Snowflake]
     replied_user: bool
+
+
+class ScheduledBody(TypedDict):
+    """What a scheduled message will say, without its files."""
+
+    content: str
+    tts: bool
+    flags: Count
+    embeds: list[Embed]
+    sticker_ids: list[Snowflake]
+    nonce: NotRequired[str]
+    allowed_mentions: NotRequired[ScheduledMentions]
+    message_reference: NotRequired[ScheduledReference]
 
 
 class ScheduledMessagePayload(TypedDict):

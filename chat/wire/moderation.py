@@ -3,7 +3,8 @@ applications for discovery (administration.md, Reports and discovery)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, NotRequired, TypedDict
 
 from chat.registries.blocklists import Blocklist
 from chat.registries.channel_types import ChannelType
@@ -102,7 +103,7 @@ class Report(TypedDict):
     """What the reporter complains of."""
     additional_info: str | None
     """What the reporter writes beside the category."""
-    message: dict[str, Any] | None
+    message: Mapping[str, object] | None
     """The message it is about."""
     status: Annotated[str, one_of(ReportStatus)]
     """Whether the report was settled: pending or resolved."""

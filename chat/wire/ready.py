@@ -65,13 +65,16 @@ class ReadState(TypedDict):
     """What kind of channel it is, as bits; absent for most."""
 
 
-class Ready(TypedDict):
+class ReadyStart(TypedDict):
     session_id: str
     """The session, for Resume."""
     version: int
     """The version of the gateway."""
     guilds: list[GuildInReady | UnavailableGuild]
     """The guilds of the account, on the session's shard; of a bot all are unavailable."""
+
+
+class OthersInReady(TypedDict):
     relationships: list[RelationshipInReady]
     """Friends, requests and blocked accounts."""
     presences: list[Presence]
@@ -82,6 +85,9 @@ class Ready(TypedDict):
     """The sum of the account's sessions, then each."""
     user_settings: UserSettings | None
     """The settings of the account; null for a bot."""
+
+
+class OwnInReady(TypedDict):
     user: PrivateUser
     """The account itself."""
     private_channels: list[PrivateChannel]
@@ -100,9 +106,19 @@ class Ready(TypedDict):
     """The passkeys of the account."""
     rtc_regions: list[VoiceRegion]
     """The regions of voice."""
+
+
+class ReadyRest(OthersInReady, OwnInReady):
     country_code: str
     """Always `US`: nobody looks up where an account is."""
+
+
+class SessionInReady(TypedDict):
     auth_session_id_hash: NotRequired[str]
     """The hash of the sign-in; absent for a bot."""
     shard: NotRequired[list[Count]]
     """The number of the shard and how many there are, where Identify had them."""
+
+
+class Ready(ReadyStart, ReadyRest, SessionInReady):
+    pass

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.wire.accounts import PartialUser
 from chat.wire.values import GROUPED, Address, Count, Email, Nameless, Snowflake, Timestamp
@@ -262,11 +263,11 @@ class WebauthnCreationOptions(TypedDict):
     """Milliseconds that the browser waits for the authenticator."""
     excludeCredentials: CredentialDescriptors
     """Passkeys that the account has already."""
-    authenticatorSelection: dict[str, Any]
+    authenticatorSelection: Mapping[str, object]
     """What the authenticator must be able to do."""
     attestation: str
     """Which proof of the authenticator's make is wanted: none."""
-    extensions: dict[str, Any]
+    extensions: Mapping[str, object]
     """WebAuthn extensions that are asked for."""
     hints: list[str]
     """How clients may help the person choose an authenticator."""

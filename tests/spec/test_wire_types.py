@@ -14,8 +14,9 @@ from chat.api.schemas.declared import members_of, object_shape
 ROOT: Final = Path(__file__).parents[2]
 LOOSE: Final = "dict[str, Any]"
 
-LOOSE_MOST: Final = 390
-"""Lines of `chat` with `dict[str, Any]`. Lower the number with each that gets a type of `chat/wire`."""
+LOOSE_MOST: Final = 129
+"""Lines of `chat` with `dict[str, Any]`. What stays: documents of JSON Schema, JSON of strangers that is walked,
+columns and options that go into a call. Lower the number with each that gets a type."""
 
 UNTOLD_MOST: Final = 3
 """Handlers that return `object`: those of the mount for other services' programs, which answer in its words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from chat import wire
 from chat.api import buckets
@@ -279,7 +279,7 @@ async def change_thread_settings(
     )
 
 
-def _mute_config(body: ThreadsMuteConfig | None) -> dict[str, Any] | None:
+def _mute_config(body: ThreadsMuteConfig | None) -> wire.MuteConfig | None:
     if body is None:
         return None
     end_time = None if body.end_time is None else iso_timestamp(body.end_time)

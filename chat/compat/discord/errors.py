@@ -78,7 +78,7 @@ NUMBERS: Final[Mapping[str, int]] = {
 _SEPARATORS: Final = re.compile(r"[.\[\]]+")
 
 
-def told(body: Mapping[str, Any]) -> dict[str, Any]:
+def told(body: Mapping[str, Any]) -> Mapping[str, object]:
     """The body of a refusal; `error_code` is our code, for whom a number says too little."""
     code = str(body.get("code", ""))
     errors = body.get("errors")
@@ -88,7 +88,7 @@ def told(body: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _tree(errors: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+def _tree(errors: Iterable[Mapping[str, str]]) -> Mapping[str, object]:
     """Wrong fields by the segments of their paths, each with its list of errors at `_errors`."""
     root: dict[str, Any] = {}
     for error in errors:

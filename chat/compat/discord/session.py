@@ -59,7 +59,7 @@ class MountedSession(GatewaySession):
     def take_ready(self) -> OutgoingEvent:
         return OutgoingEvent(EventName.READY, orjson.dumps(self._ready(orjson.loads(super().take_ready().data))))
 
-    def _ready(self, data: Mapping[str, Any]) -> dict[str, Any]:
+    def _ready(self, data: Mapping[str, Any]) -> Mapping[str, object]:
         application = {"id": self.application_id or data["user"]["id"], "flags": ALLOWED_INTENTS}
         theirs = {name: member for name, member in data.items() if name not in OF_OURS}
         return {"v": API_VERSION, **theirs, "application": application, "resume_gateway_url": self.resume_url}

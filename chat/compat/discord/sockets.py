@@ -143,7 +143,7 @@ def mounted_connection(
     return CompressedMountedConnection(transport, request.address, parts, compressor=compressor, make=make), IN_ORDER
 
 
-def _identify(d: Mapping[str, Any]) -> dict[str, Any]:
+def _identify(d: Mapping[str, Any]) -> Mapping[str, object]:
     said = {**_credential(d), "flags": int(IdentifyFlag.CHANNEL_THREADS)}
     properties = d.get("properties")
     if isinstance(properties, dict):
@@ -155,12 +155,12 @@ def _identify(d: Mapping[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _credential(d: Mapping[str, Any]) -> dict[str, Any]:
+def _credential(d: Mapping[str, Any]) -> Mapping[str, object]:
     token = d.get("token")
     return {**d, "token": without_scheme(token)} if isinstance(token, str) else dict(d)
 
 
-def _presence(d: Mapping[str, Any]) -> dict[str, Any]:
+def _presence(d: Mapping[str, Any]) -> Mapping[str, object]:
     activities = d.get("activities")
     if not isinstance(activities, list):
         return dict(d)
@@ -172,7 +172,7 @@ def _presence(d: Mapping[str, Any]) -> dict[str, Any]:
     return {**d, "custom_status": {"text": texts[0]} if texts else None}
 
 
-SAID: Final[Mapping[int, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+SAID: Final[Mapping[int, Callable[[Mapping[str, Any]], Mapping[str, object]]]] = {
     Opcode.IDENTIFY: _identify,
     Opcode.RESUME: _credential,
     Opcode.PRESENCE_UPDATE: _presence,

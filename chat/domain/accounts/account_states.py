@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from chat import wire
 from chat.classes import define
@@ -62,7 +61,7 @@ class AccountStates:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
-    def members_of_ready(self, account: Account, has: Belongings, *, threads: bool) -> dict[str, Any]:
+    def members_of_ready(self, account: Account, has: Belongings, *, threads: bool) -> wire.OwnInReady:
         """The members of Ready that say what belongs to the account alone, its settings left out; without `threads` no
         read state of one. What the account has none of is not looked for."""
         reader, user_id = self._core.database.reader, account.id

@@ -89,7 +89,7 @@ GUILD_LISTS: Final = frozenset({FOLDERS, *RESTRICTIONS})
 """The settings that name guilds."""
 
 
-def without_gone(connection: sqlite3.Connection, lists: Mapping[str, Any]) -> dict[str, Any]:
+def without_gone(connection: sqlite3.Connection, lists: Mapping[str, Any]) -> Mapping[str, object]:
     """In a unit of writing: some of GUILD_LISTS as they may be stored, without guilds that were deleted."""
     named = {int(name) for folder in lists.get(FOLDERS) or () for name in folder["guild_ids"]}
     named |= {int(name) for setting in RESTRICTIONS for name in lists.get(setting) or ()}
@@ -102,18 +102,18 @@ def without_gone(connection: sqlite3.Connection, lists: Mapping[str, Any]) -> di
     return left
 
 
-def _entered(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:
+def _entered(settings: Mapping[str, Any], guild_id: int) -> Mapping[str, object]:
     name = str(guild_id)
-    changed: dict[str, Any] = {FOLDERS: with_guild(settings[FOLDERS], guild_id)}
+    changed: dict[str, object] = {FOLDERS: with_guild(settings[FOLDERS], guild_id)}
     for restricted, by_default in RESTRICTIONS.items():
         if settings[by_default] and name not in settings[restricted]:
             changed[restricted] = [*settings[restricted], name]
     return changed
 
 
-def _left(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:
+def _left(settings: Mapping[str, Any], guild_id: int) -> Mapping[str, object]:
     name = str(guild_id)
-    changed: dict[str, Any] = {FOLDERS: without_guild(settings[FOLDERS], guild_id)}
+    changed: dict[str, object] = {FOLDERS: without_guild(settings[FOLDERS], guild_id)}
     for restricted in RESTRICTIONS:
         if name in settings[restricted]:
             changed[restricted] = [kept for kept in settings[restricted] if kept != name]
@@ -123,7 +123,7 @@ def _left(settings: Mapping[str, Any], guild_id: int) -> dict[str, Any]:
 def _change(
     connection: sqlite3.Connection,
     user_id: int,
-    change: Callable[[Mapping[str, Any], int], dict[str, Any]],
+    change: Callable[[Mapping[str, Any], int], Mapping[str, object]],
     guild_id: int,
 ) -> wire.UserSettings:
     stored = user_settings.of_user(connection, user_id)

@@ -80,7 +80,7 @@ class UserGuildSettings:
             if guild_id is not None and not members.exists(connection, guild_id, user_id):
                 raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             key = OUTSIDE_GUILDS if guild_id is None else guild_id
-            before = user_settings.of_guild(connection, user_id, key) or {}
+            before: Mapping[str, Any] = user_settings.of_guild(connection, user_id, key) or {}
             body = {
                 "guild_id": None if guild_id is None else str(guild_id),
                 **{name: changes.get(name, before.get(name, default)) for name, default in DEFAULTS.items()},

@@ -85,7 +85,7 @@ class UserSettings:
         return await self._core.database.write(unit, then, guard=guard)
 
 
-def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any]) -> dict[str, Any]:
+def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any]) -> Mapping[str, object]:
     """A custom status that says whether its emoji moves."""
     emoji_id = custom_status["emoji_id"]
     emoji = None if emoji_id is None else expressions.by_id(connection, EMOJIS, int(emoji_id))

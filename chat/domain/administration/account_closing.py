@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import datetime
 import sqlite3
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import attrs
 import structlog
@@ -280,9 +280,9 @@ class AdministeredDeletions:
         deletion: AccountDeletion,
         wish: DeletionWish,
         replaced: AccountDeletion | None,
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, object]:
         """In the unit that schedules: mail the holder, and give the entry's metadata about what was done."""
-        metadata: dict[str, Any] = {
+        metadata: dict[str, object] = {
             "days": wish.effective_days,
             "reason_code": deletion.reason_code,
             "pending_deletion_at": iso_timestamp(deletion.due_at),
@@ -346,7 +346,7 @@ class AdministeredDeletions:
         return await self._views.of(acting, await self._core.database.write(unit, guard=acting.guard))
 
 
-def _described(word: str, deletion: AccountDeletion) -> dict[str, Any]:
+def _described(word: str, deletion: AccountDeletion) -> dict[str, object]:
     """The part of an audit entry about a deletion that was `replaced` or `cancelled`."""
     return {
         f"{word}_pending_deletion_at": iso_timestamp(deletion.due_at),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 import attrs
 import structlog
@@ -85,7 +85,7 @@ class ListWindow:
     before: int | None = None
     after: int | None = None
 
-    def cursors(self, thing: str) -> dict[str, Any]:
+    def cursors(self, thing: str) -> dict[str, int]:
         """The metadata that the cursors which were sent add."""
         named = {f"before_{thing}_id": self.before, f"after_{thing}_id": self.after}
         return {name: value for name, value in named.items() if value is not None}
@@ -153,7 +153,7 @@ class AdministeredLists:
             return [_private_channel(connection, channel_id, is_open) for channel_id, is_open in rows]
 
         listed = await self._database.read(query)
-        metadata: dict[str, Any] = {"type": kind, "channel_count": len(listed)}
+        metadata: dict[str, object] = {"type": kind, "channel_count": len(listed)}
         if kind == "dm":
             metadata |= {"limit": window.limit, **window.cursors("channel")}
         await self._log.note(acting, AdminAction.LIST_USER_DM_CHANNELS, user_id, metadata)
@@ -239,7 +239,7 @@ class AdministeredLists:
             if change.field == EMAIL and not sees_addresses:
                 values = {"old_value": REDACTED, "new_value": REDACTED}
             entries.append(change_log_entry(number, change, values))
-        metadata: dict[str, Any] = {"limit": limit, "entry_count": len(entries)}
+        metadata: dict[str, object] = {"limit": limit, "entry_count": len(entries)}
         if page_token is not None:
             metadata["has_page_token"] = True
         await self._log.note(acting, AdminAction.LIST_USER_CHANGE_LOG, user_id, metadata)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from chat import wire
 from chat.classes import define, frozen
@@ -194,7 +194,7 @@ class _FoundAccounts:
     selector: str
     accounts: Sequence[Account]
     total: int
-    metadata: dict[str, Any]
+    metadata: Mapping[str, object]
 
 
 @define(eq=False)
@@ -247,7 +247,7 @@ class AccountSearches:
     async def _by_ids(self, user_ids: Sequence[int]) -> _FoundAccounts:
         distinct = tuple(dict.fromkeys(user_ids))
         known = await self._core.database.read(lambda connection: accounts.by_ids(connection, distinct))
-        metadata: dict[str, Any] = {"user_id_count": len(user_ids)}
+        metadata: dict[str, object] = {"user_id_count": len(user_ids)}
         if len(user_ids) == 1:
             metadata["user_id"] = user_ids[0]
         return _FoundAccounts("user_id", known, len(known), metadata)

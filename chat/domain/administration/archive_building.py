@@ -158,8 +158,8 @@ def _path(members: Sequence[str]) -> str:
     return "/".join((*members[:-1], file_name(members[-1])))
 
 
-def _message(message: Message, *, include_attachments: bool) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _message(message: Message, *, include_attachments: bool) -> Mapping[str, object]:
+    shown: dict[str, object] = {
         "id": str(message.id),
         "channel_id": str(message.channel_id),
         "author_id": str(message.author_id),
@@ -192,14 +192,14 @@ def _message(message: Message, *, include_attachments: bool) -> dict[str, Any]:
     return shown
 
 
-def _extra(extra: MessageExtra) -> dict[str, Any]:
+def _extra(extra: MessageExtra) -> Mapping[str, object]:
     """The fields that few messages have; the list of attachments makes their number needless."""
     members = attrs.asdict(extra, recurse=False)
     return {name: value for name, value in members.items() if value and name != "attachments"}
 
 
-def _attachment(attachment: Attachment, *, include_attachments: bool) -> dict[str, Any]:
-    shown = {
+def _attachment(attachment: Attachment, *, include_attachments: bool) -> Mapping[str, object]:
+    shown: dict[str, object] = {
         "id": str(attachment.id),
         "filename": attachment.filename,
         "title": attachment.title,

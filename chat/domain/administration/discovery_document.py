@@ -4,7 +4,8 @@ document)."""
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import attrs
 import orjson
@@ -65,7 +66,8 @@ class Discovery:
         if made is None:
             made = self._document(origin)
             admin_url = None if configured else made["endpoints"]["admin"]
-            made["app_public"]["setup"] = {"configured": configured, "admin_url": admin_url}
+            setup = {"configured": configured, "admin_url": admin_url}
+            made["app_public"] = {**made["app_public"], "setup": setup}
             if len(self._made) >= HOSTS_MAXIMUM:
                 self._made.clear()
             self._made[key] = made
@@ -158,7 +160,7 @@ def _limits(limits: Limits) -> wire.DiscoveryLimits:
     }
 
 
-def _app_public(settings: Settings) -> dict[str, Any]:
+def _app_public(settings: Settings) -> Mapping[str, object]:
     unset = dict.fromkeys(("icon_url", "symbol_url", "logo_url", "wordmark_url", "favicon_url", "theme_color"))
     return {
         "branding": {"product_name": settings.service_name, **unset},

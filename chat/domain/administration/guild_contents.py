@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from chat import wire
 from chat.classes import define, frozen
@@ -145,7 +145,7 @@ class AdministeredGuildMembers:
         action: AdminAction,
         guild_id: int,
         user_id: int,
-        metadata: dict[str, Any] | None = None,
+        metadata: Mapping[str, object] | None = None,
     ) -> None:
         self._log.record(connection, acting, action, user_id, {"guild_id": guild_id, **(metadata or {})})
 

@@ -84,12 +84,12 @@ class GuildWishes:
         if not all(acting.holds(acl) for acl, is_needed in needed.items() if is_needed):
             raise ApiError(ErrorCode.MISSING_ACL)
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> Mapping[str, object]:
         """The same as a body of Modify guild."""
         named = {} if self.name is None else {"name": self.name}
         return {**self.settings, **dict.fromkeys(self.cleared or ()), **named}
 
-    def entries(self, before: Guild, after: Guild) -> Iterator[tuple[AdminAction, dict[str, Any]]]:
+    def entries(self, before: Guild, after: Guild) -> Iterator[tuple[AdminAction, Mapping[str, object]]]:
         """One entry of the administrative log for each kind of change that is named."""
         if self.name is not None:
             yield AdminAction.UPDATE_NAME, {"old_name": before.name, "new_name": after.name}
@@ -114,7 +114,7 @@ def _stored(guild: Guild, setting: str) -> Any:
     return getattr(guild, setting)
 
 
-def features_metadata(added: Collection[str], removed: Collection[str], after: Guild) -> dict[str, Any]:
+def features_metadata(added: Collection[str], removed: Collection[str], after: Guild) -> Mapping[str, object]:
     """The part of an audit entry about changed features."""
     return {"add_features": sorted(added), "remove_features": sorted(removed), "new_features": sorted(after.features)}
 

@@ -87,7 +87,7 @@ class InstanceConfiguration:
             or with one that does not exist.
         """
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> Mapping[str, object]:
             return self._choose(connection, acting, chosen, reset)
 
         values = await self._core.database.write(unit, self._overrides.put, guard=acting.guard)
@@ -101,13 +101,13 @@ class InstanceConfiguration:
             the set-up link, and for accounts that may not hold it.
         """
 
-        def unit(connection: sqlite3.Connection) -> tuple[dict[str, Any], Account, Account]:
+        def unit(connection: sqlite3.Connection) -> tuple[Mapping[str, object], Account, Account]:
             before, after = self._setup.complete(connection, acting.principal, token)
             values = self._choose(connection, acting, chosen, ())
             self._log.record(connection, acting, AdminAction.SET_ACLS, after.id, {"acls": after.acls})
             return values, before, after
 
-        def then(done: tuple[dict[str, Any], Account, Account]) -> None:
+        def then(done: tuple[Mapping[str, object], Account, Account]) -> None:
             values, before, after = done
             self._overrides.put(values)
             self._core.account_events.changed(before, after)
@@ -117,7 +117,7 @@ class InstanceConfiguration:
 
     def _choose(
         self, connection: sqlite3.Connection, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, object]:
         """In a unit of writing: what is chosen afterwards. Raises INVALID_FORMAT at the name of a value that its
         setting cannot have."""
         _require_settings(chosen)
@@ -144,11 +144,11 @@ class InstanceConfiguration:
         if errors:
             raise InvalidFormBody(errors)
         taken_back = sorted({name for name in reset if name not in wanted})
-        metadata: dict[str, Any] = {"limits": [f"{name}={value}" for name, value in sorted(wanted.items())]}
+        metadata: dict[str, object] = {"limits": [f"{name}={value}" for name, value in sorted(wanted.items())]}
         if taken_back:
             metadata["reset"] = taken_back
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> Mapping[str, object]:
             values = self._merged(connection, chosen, [f"{SECTION}{name}" for name in taken_back])
             _require_order(effective(self._overrides.loaded, values))
             instance.choose_settings(connection, values)
@@ -161,7 +161,7 @@ class InstanceConfiguration:
 
     def _merged(
         self, connection: sqlite3.Connection, chosen: Mapping[str, Any], reset: Collection[str]
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, object]:
         """The choice after the change, applied to what the store holds at this moment."""
         before = instance.chosen_settings(connection)
         return {name: value for name, value in before.items() if name not in reset} | dict(chosen)

@@ -117,7 +117,7 @@ class AdministeredMessages:
             return channel, with_context(connection, found, viewer=Viewer(acting.user_id))
 
         answer = await self._core.database.read(query)
-        metadata: dict[str, Any] = {"selector": selector.word, "found": answer is not None}
+        metadata: dict[str, object] = {"selector": selector.word, "found": answer is not None}
         if answer is None:
             await self._log.note(acting, AdminAction.LOOKUP_MESSAGE, NO_TARGET, metadata)
             return []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import orjson
 import structlog
@@ -57,6 +57,16 @@ class Reporter:
 
     name: str
     country: str
+
+
+class ThingReported(TypedDict, total=False):
+    """What a report keeps of the thing that was found."""
+
+    reported_user_id: int | None
+    guild_id: int | None
+    channel_id: int
+    message_id: int
+    snapshot: str
 
 
 @frozen(kw_only=True)
@@ -148,14 +158,14 @@ class OutsideReports:
         log.info("report from outside", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
-    async def _about(self, thing: ReportedThing) -> dict[str, Any]:
+    async def _about(self, thing: ReportedThing) -> ThingReported:
         if thing.kind is ReportKind.USER:
             return self._about_user(thing)
         if thing.kind is ReportKind.GUILD:
             return self._about_guild(thing)
         return await self._about_message(thing)
 
-    def _about_user(self, thing: ReportedThing) -> dict[str, Any]:
+    def _about_user(self, thing: ReportedThing) -> ThingReported:
         reader = self._core.database.reader
         account = None
         if thing.user_id is not None:
@@ -166,7 +176,7 @@ class OutsideReports:
             raise ApiError(ErrorCode.UNKNOWN_USER)
         return {"reported_user_id": account.id}
 
-    def _about_guild(self, thing: ReportedThing) -> dict[str, Any]:
+    def _about_guild(self, thing: ReportedThing) -> ThingReported:
         reader = self._core.database.reader
         guild_id = thing.guild_id
         if guild_id is None and thing.invite_code is not None:
@@ -178,7 +188,7 @@ class OutsideReports:
             raise ApiError(ErrorCode.UNKNOWN_GUILD)
         return {"guild_id": guild.id, "reported_user_id": guild.owner_id}
 
-    async def _about_message(self, thing: ReportedThing) -> dict[str, Any]:
+    async def _about_message(self, thing: ReportedThing) -> ThingReported:
         channel_id, message_id = thing.channel_id, thing.message_id
         if channel_id is None or message_id is None:
             found = TO_MESSAGE.search(thing.message_link or "")

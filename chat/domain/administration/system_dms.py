@@ -72,7 +72,7 @@ class SystemDms:
             last_id, requested = await self._core.database.read(
                 lambda connection: (accounts.newest_person(connection), accounts.count_people(connection))
             )
-            payload: dict[str, Any] = {"content": content, "last_id": last_id}
+            payload: dict[str, object] = {"content": content, "last_id": last_id}
         else:
             requested, payload = len(listed), {"content": content, "user_ids": listed}
 
@@ -85,7 +85,7 @@ class SystemDms:
                 reason=acting.reason,
                 total=requested,
             )
-            metadata: dict[str, Any] = {"job_id": job.id, "requested_count": requested, "everyone": listed is None}
+            metadata: dict[str, object] = {"job_id": job.id, "requested_count": requested, "everyone": listed is None}
             if listed is not None and len(listed) == 1:
                 metadata["user_id"] = listed[0]
             self._log.record(connection, acting, AdminAction.SEND_SYSTEM_DM, job.id, metadata)

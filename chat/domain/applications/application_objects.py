@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import attrs
 
@@ -102,12 +102,23 @@ def new_bot(application: Application, *, service_name: str) -> Account:
     )
 
 
-def secret_columns(secret: str, now_ms: int) -> dict[str, Any]:
+class SecretColumns(TypedDict):
+    client_secret_hash: bytes
+    client_secret_created_at: int
+
+
+class TokenColumns(TypedDict):
+    bot_token_hash: bytes
+    bot_token_preview: str
+    bot_token_created_at: int
+
+
+def secret_columns(secret: str, now_ms: int) -> SecretColumns:
     """The columns that a new client secret changes."""
     return {"client_secret_hash": token_hash(secret), "client_secret_created_at": now_ms}
 
 
-def token_columns(token: str, now_ms: int) -> dict[str, Any]:
+def token_columns(token: str, now_ms: int) -> TokenColumns:
     """The columns that a new bot token changes."""
     return {
         "bot_token_hash": token_hash(token),

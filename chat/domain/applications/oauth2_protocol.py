@@ -20,7 +20,7 @@ import ipaddress
 import re
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 import attrs
@@ -62,7 +62,7 @@ class OAuth2Error(ApiError):
         )
         self.error = error
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> Mapping[str, str]:
         return {"error": self.error.value, "error_description": self.message}
 
 

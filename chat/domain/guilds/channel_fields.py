@@ -77,7 +77,7 @@ def bitrate_cap(features: Set[str], limits: Limits) -> int:
     return max((cap for feature, cap in BITRATE_CAPS.items() if feature in features), default=limits.max_bitrate)
 
 
-def voice_defaults(limits: Limits) -> dict[str, Any]:
+def voice_defaults(limits: Limits) -> dict[str, int]:
     """The values with which a voice channel begins."""
     return {
         "bitrate": limits.default_bitrate,

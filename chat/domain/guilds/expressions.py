@@ -388,10 +388,10 @@ def _stored(connection: sqlite3.Connection, kind: str, guild_id: int, expression
     return found
 
 
-def _logged(expression: Expression | None) -> dict[str, Any]:
+def _logged(expression: Expression | None) -> Mapping[str, object]:
     if expression is None:
         return {}
-    data: dict[str, Any] = {"name": expression.name, "animated": expression.animated}
+    data: dict[str, object] = {"name": expression.name, "animated": expression.animated}
     if expression.kind == STICKERS:
         data |= {"description": expression.description, "tags": list(expression.tags)}
     return data

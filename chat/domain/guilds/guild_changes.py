@@ -87,8 +87,8 @@ class GuildImageChanges:
         """The images that come."""
         return [image for image in self.by_field.values() if image is not None]
 
-    def columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {}
+    def columns(self) -> dict[str, str | int | None]:
+        columns: dict[str, str | int | None] = {}
         for field, image in self.by_field.items():
             columns[field] = None if image is None else image.hash
             if GUILD_IMAGES[field].measured:
@@ -412,13 +412,13 @@ def _features_after(before: frozenset[str], known: frozenset[str], wanted: froze
     return (before - (toggleable & known - wanted)) | (toggleable & wanted - known)
 
 
-def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _nsfw(guild: Guild, fields: Mapping[str, object]) -> Mapping[str, object]:
     """The value that `nsfw` and the older `nsfw_level` give together; `nsfw` wins (guilds.md, Modify guild)."""
     if "nsfw" in fields:
         return {"nsfw": fields["nsfw"]}
     if "nsfw_level" not in fields:
         return {}
-    changes: dict[str, Any] = {"nsfw": fields["nsfw_level"] == NsfwLevel.AGE_RESTRICTED}
+    changes: dict[str, object] = {"nsfw": fields["nsfw_level"] == NsfwLevel.AGE_RESTRICTED}
     if changes["nsfw"] and "content_warning_level" not in fields and guild.content_warning_level == 0:
         changes["content_warning_level"] = CONTENT_WARNING
     return changes
@@ -452,7 +452,7 @@ def _renamed(connection: sqlite3.Connection, before: Guild, after: Guild) -> tup
     return tuple(attrs.evolve(channel, name=name) for channel, name in plain if name and name != channel.name)
 
 
-def logged(guild: Guild) -> dict[str, Any]:
+def logged(guild: Guild) -> Mapping[str, object]:
     """A guild as the audit log compares it: every column but a few, snowflakes as text (guilds.md, Audit log)."""
     cutoff = guild.message_history_cutoff
     columns = attrs.asdict(guild, recurse=False, filter=lambda column, _: column.name not in NEVER_LOGGED)

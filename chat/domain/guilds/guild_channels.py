@@ -288,13 +288,13 @@ class GuildChannels:
 
         await self._core.database.write(unit, then, guard=principal.guard)
 
-    async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> dict[str, Any]:
+    async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> wire.GuildChannel:
         """Delete a channel; what a category held comes to the root. Returns the channel object as it was.
 
         :raises ApiError: as `Access.guild_channel` with MANAGE_CHANNELS.
         """
         access = self._core.access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
-        guild_id, shown = access.state.id, dict(access.channel_object())
+        guild_id, shown = access.state.id, access.state.channel_object(channel_id).copy()
 
         def unit(connection: sqlite3.Connection) -> _ChannelChange:
             present = _channels(connection, guild_id)
@@ -462,7 +462,7 @@ def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
     return attrs.evolve(guild, **lost) if lost else None
 
 
-def _logged_of_threads(channel: Channel) -> dict[str, Any]:
+def _logged_of_threads(channel: Channel) -> Mapping[str, object]:
     """The values of a channel with threads that the audit log compares."""
     logged: dict[str, object] = {
         "flags": channel.flags,
@@ -473,7 +473,7 @@ def _logged_of_threads(channel: Channel) -> dict[str, Any]:
     return {name: value for name, value in logged.items() if value}
 
 
-def _logged(channel: Channel | None) -> dict[str, Any]:
+def _logged(channel: Channel | None) -> Mapping[str, object]:
     if channel is None:
         return {}
     return {

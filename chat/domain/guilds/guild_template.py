@@ -121,21 +121,18 @@ def read_template(value: object, limits: Limits, path: str = "template") -> Temp
         raise members.refusal("name")
     members.text("description")
     roles, channels = members.array("roles"), members.array("channels")
-    levels: dict[str, Any] = {
-        name: members.clamped_number(name, 0, highest, 0)
-        for name, highest in (
-            ("verification_level", 3),
-            ("default_message_notifications", 1),
-            ("explicit_content_filter", 2),
-        )
-    }
+    verification_level = members.clamped_number("verification_level", 0, 3, 0)
+    default_message_notifications = members.clamped_number("default_message_notifications", 0, 1, 0)
+    explicit_content_filter = members.clamped_number("explicit_content_filter", 0, 2, 0)
     system_channel_id = members.optional_identifier("system_channel_id")
     plan = GuildPlan(
         channels=(),
         system_channel=0,
         afk_timeout=members.clamped_number("afk_timeout", 60, 3_600, 300),
         system_channel_flags=members.integer("system_channel_flags", 0) & _SYSTEM_CHANNEL_FLAGS,
-        **levels,
+        verification_level=verification_level,
+        default_message_notifications=default_message_notifications,
+        explicit_content_filter=explicit_content_filter,
     )
     return Template(
         system_channel_id=system_channel_id,

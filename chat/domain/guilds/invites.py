@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import attrs
 
@@ -297,7 +297,7 @@ class Invites:
     ) -> AuditLogEntry:
         """In a unit of writing: the entry of an invite that came or went."""
         value = "old_value" if action is AuditAction.INVITE_DELETE else "new_value"
-        options: dict[str, Any] = {
+        options: dict[str, object] = {
             "channel_id": str(invite.channel_id),
             "max_age": invite.max_age,
             "max_uses": invite.max_uses,

@@ -272,7 +272,7 @@ class MemberChanges:
     def _record_move(
         self, connection: sqlite3.Connection, member: Member, move: _VoiceMove, actor: Actor
     ) -> AuditLogEntry:
-        options: dict[str, Any] = {"count": str(len(move.connections))}
+        options = {"count": str(len(move.connections))}
         if move.channel_id is not None:
             options["channel_id"] = str(move.channel_id)
         action = AuditAction.MEMBER_DISCONNECT if move.channel_id is None else AuditAction.MEMBER_MOVE
@@ -287,7 +287,7 @@ class MemberChanges:
         return state.member_object(member, author_object(member.user_id, state.account(member.user_id)))
 
 
-def _logged(member: Member) -> dict[str, Any]:
+def _logged(member: Member) -> Mapping[str, object]:
     until = member.communication_disabled_until
     return {
         **{name: getattr(member, name) for name in LOGGED},

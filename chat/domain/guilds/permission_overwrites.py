@@ -6,8 +6,8 @@ Callers write no bit, allowed or denied, that they lack in the channel themselve
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -104,7 +104,7 @@ class PermissionOverwrites:
     ) -> AuditLogEntry:
         known = after or before
         assert known is not None, "a change has a before or an after"  # noqa: S101
-        options: dict[str, Any] = {"id": str(known.target_id), "type": str(known.type)}
+        options = {"id": str(known.target_id), "type": str(known.type)}
         if known.type == OverwriteType.ROLE:
             role = roles.by_id(connection, channel.guild_id or 0, known.target_id)
             options["role_name"] = "" if role is None else role.name
@@ -199,5 +199,5 @@ def _require_target(connection: sqlite3.Connection, guild_id: int, overwrite: Ov
         raise ApiError(ErrorCode.UNKNOWN_MEMBER)
 
 
-def _logged(overwrite: Overwrite | None) -> dict[str, Any]:
+def _logged(overwrite: Overwrite | None) -> Mapping[str, str]:
     return {} if overwrite is None else {"allow": str(overwrite.allow), "deny": str(overwrite.deny)}

@@ -428,7 +428,7 @@ def _moved(present: Mapping[int, Role], positions: Mapping[int, int], everyone_i
     return [present[everyone_id], *numbered]
 
 
-def _logged(role: Role | None) -> dict[str, Any]:
+def _logged(role: Role | None) -> Mapping[str, object]:
     """A role as the audit log compares it: masks as text."""
     if role is None:
         return {}

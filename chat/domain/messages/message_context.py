@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import frozen
 from chat.clock import iso_timestamp
@@ -173,11 +174,11 @@ class JudgedText:
     """A text as it is sent, with what the message keeps of the channels and emojis in it."""
 
     content: str
-    mention_channels: tuple[dict[str, Any], ...] = ()
+    mention_channels: tuple[wire.MentionedChannel, ...] = ()
     nsfw_emojis: tuple[str, ...] = ()
 
     @property
-    def extra(self) -> dict[str, Any]:
+    def extra(self) -> Mapping[str, Sequence[object]]:
         """The members of a message's `extra`."""
         return {"mention_channels": self.mention_channels, "nsfw_emojis": self.nsfw_emojis}
 
@@ -203,7 +204,7 @@ def judge_text(
     )
 
 
-def _mentioned_channels(access: ChannelAccess, parsed: ParsedMentions) -> tuple[dict[str, Any], ...]:
+def _mentioned_channels(access: ChannelAccess, parsed: ParsedMentions) -> tuple[wire.MentionedChannel, ...]:
     """The named channels that everyone in the guild sees, so that their names are no secret."""
     if not isinstance(access, GuildChannelAccess):
         return ()
@@ -325,7 +326,9 @@ def _snapshot(message: Message) -> dict[str, Any]:
     return snapshot
 
 
-def _selected_embeds(embeds: Sequence[dict[str, Any]], indices: Sequence[int] | None) -> list[dict[str, Any]]:
+def _selected_embeds(
+    embeds: Sequence[Mapping[str, object]], indices: Sequence[int] | None
+) -> list[Mapping[str, object]]:
     if indices is None:
         return list(embeds)
     if any(index >= len(embeds) for index in indices):
@@ -387,7 +390,7 @@ class _FoundContext:
     stored: StoredMessages
     named: Mapping[int, Account]
     emojis: Mapping[int, ExpressionPlace]
-    stickers: tuple[dict[str, Any], ...]
+    stickers: tuple[wire.StickerItem, ...]
     forwarded: Message | None
     shown: Mapping[int, Account]
 
@@ -464,7 +467,9 @@ def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
     return None if floor is None or reply_to.message_id < floor else reply_to.message_id
 
 
-def _sticker(connection: sqlite3.Connection, sender: Sender, access: ChannelAccess, sticker_id: int) -> dict[str, Any]:
+def _sticker(
+    connection: sqlite3.Connection, sender: Sender, access: ChannelAccess, sticker_id: int
+) -> wire.StickerItem:
     """A sticker as the message shows it: of this guild, or with USE_EXTERNAL_STICKERS of another one that the sender is
     in."""
     sticker = expressions.by_id(connection, STICKERS, sticker_id)
@@ -475,5 +480,7 @@ def _sticker(connection: sqlite3.Connection, sender: Sender, access: ChannelAcce
         if guild.features & UNAVAILABLE_GUILD_FEATURES or not members.exists(connection, guild.id, sender.id):
             raise ApiError(ErrorCode.UNKNOWN_STICKER)
         access.require(Permission.USE_EXTERNAL_STICKERS.value)
-    shown: dict[str, Any] = {"id": str(sticker.id), "name": sticker.name, "animated": sticker.animated}
-    return {**shown, "nsfw": True} if guild.nsfw else shown
+    shown: wire.StickerItem = {"id": str(sticker.id), "name": sticker.name, "animated": sticker.animated}
+    if guild.nsfw:
+        shown["nsfw"] = True
+    return shown

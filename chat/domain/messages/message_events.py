@@ -91,7 +91,7 @@ def message_deleted(access: ChannelAccess, message: Message) -> Event:
 
 
 def _event(
-    name: EventName, message: Message, data: dict[str, Any], audience: Audience, mentions: Mentions | None = None
+    name: EventName, message: Message, data: Mapping[str, Any], audience: Audience, mentions: Mentions | None = None
 ) -> Event:
     """The event, with what sessions get of it that know no threads (gateway.md, Sessions without threads)."""
     if message.type in THREAD_MESSAGE_TYPES:
@@ -143,7 +143,7 @@ def _speaks_of_threads(shown: Mapping[str, Any]) -> bool:
     return bool(shown["flags"] & THREAD_FLAGS) or (answered is not None and bool(answered["flags"] & THREAD_FLAGS))
 
 
-def _without_threads(shown: Mapping[str, Any]) -> dict[str, Any]:
+def _without_threads(shown: Mapping[str, Any]) -> Mapping[str, object]:
     """The message object for sessions that know no threads; of the message that it answers too."""
     shown = {name: value for name, value in shown.items() if name != "thread"}
     shown["flags"] = shown["flags"] & ~THREAD_FLAGS

@@ -239,17 +239,17 @@ def _add_extra(
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
     if extra.stickers:
-        data["stickers"] = [cast("wire.StickerItem", item) for item in extra.stickers]
+        data["stickers"] = list(extra.stickers)
     if extra.components:
         data["components"] = component_objects(extra.components, files, addresses)
     if extra.mention_channels:
-        data["mention_channels"] = [cast("wire.MentionedChannel", channel) for channel in extra.mention_channels]
+        data["mention_channels"] = list(extra.mention_channels)
     if extra.nsfw_emojis:
         data["nsfw_emojis"] = list(extra.nsfw_emojis)
     if extra.interaction is not None:
         data["interaction_metadata"] = _interaction(extra.interaction, accounts)
     if extra.call is not None:
-        data["call"] = cast("wire.MessageCall", extra.call)
+        data["call"] = extra.call
     if extra.snapshots:
         others = [cast("wire.MessageSnapshot", snapshot) for snapshot in extra.snapshots[1:]]
         data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *others]

@@ -393,43 +393,45 @@ def _described(file: Attachment, words: KeptAttachment) -> Attachment:
     return attrs.evolve(file, title=title, description=description)
 
 
-def _body(draft: MessageDraft) -> dict[str, Any]:
+def _body(draft: MessageDraft) -> wire.ScheduledBody:
     """A draft as its row keeps it and the wire has it, without its files."""
-    allowed, body = draft.allowed_mentions, dict[str, Any]()
-    body.update(content=draft.content, tts=draft.tts, flags=draft.flags, embeds=list(draft.embeds))
-    body["sticker_ids"] = list(map(str, draft.sticker_ids))
+    allowed = draft.allowed_mentions
+    body: wire.ScheduledBody = {
+        "content": draft.content,
+        "tts": draft.tts,
+        "flags": draft.flags,
+        "embeds": [cast("wire.Embed", embed) for embed in draft.embeds],
+        "sticker_ids": list(map(str, draft.sticker_ids)),
+    }
     if draft.nonce is not None:
         body["nonce"] = draft.nonce
     if allowed != ALL_MENTIONS:
         body["allowed_mentions"] = {
-            "parse": sorted(allowed.parse),
+            "parse": cast("list[wire.MentionKind]", sorted(allowed.parse)),
             "users": sorted(map(str, allowed.user_ids)),
             "roles": sorted(map(str, allowed.role_ids)),
             "replied_user": allowed.replied_user,
         }
     if draft.reply_to is not None:
-        body["message_reference"] = {
-            "type": MessageReferenceType.REPLY.value,
-            "message_id": str(draft.reply_to.message_id),
-            **_channel(draft.reply_to.channel_id),
-            "fail_if_not_exists": draft.reply_to.required,
-        }
+        reference = _reference(MessageReferenceType.REPLY, draft.reply_to)
+        reference["fail_if_not_exists"] = draft.reply_to.required
+        body["message_reference"] = reference
     elif draft.forward is not None:
         forward = draft.forward
-        body["message_reference"] = {
-            "type": MessageReferenceType.FORWARD.value,
-            "message_id": str(forward.message_id),
-            **_channel(forward.channel_id),
-        }
+        reference = _reference(MessageReferenceType.FORWARD, forward)
         if forward.attachment_ids is not None:
-            body["message_reference"]["attachment_ids"] = list(map(str, forward.attachment_ids))
+            reference["attachment_ids"] = list(map(str, forward.attachment_ids))
         if forward.embed_indices is not None:
-            body["message_reference"]["embed_indices"] = list(forward.embed_indices)
+            reference["embed_indices"] = list(forward.embed_indices)
+        body["message_reference"] = reference
     return body
 
 
-def _channel(channel_id: int | None) -> dict[str, str]:
-    return {} if channel_id is None else {"channel_id": str(channel_id)}
+def _reference(kind: MessageReferenceType, named: ReplyTo | Forward) -> wire.ScheduledReference:
+    reference: wire.ScheduledReference = {"type": kind.value, "message_id": str(named.message_id)}
+    if named.channel_id is not None:
+        reference["channel_id"] = str(named.channel_id)
+    return reference
 
 
 def _draft(body: Mapping[str, Any]) -> MessageDraft:

@@ -123,7 +123,9 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
     return cast("wire.Embed", shown)  # what was read when it was stored has these members
 
 
-def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:
+def _media_object(
+    media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses
+) -> Mapping[str, object] | None:
     """None for a file that the message has no more, or that is no picture."""
     url: str = media["url"]
     if not url.startswith(OWN_FILE):
@@ -142,7 +144,7 @@ def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], address
     return shown
 
 
-def _with_icon(part: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+def _with_icon(part: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> Mapping[str, object]:
     url: str = part["icon_url"]
     if not url.startswith(OWN_FILE):
         return {**part, "proxy_icon_url": addresses.external(url)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import KeysView, Sequence, Set
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import attrs
 
@@ -77,6 +77,17 @@ class VoiceState:
     is_mobile: bool
     e2ee_capable: bool
     viewer_stream_keys: tuple[str, ...] = ()
+
+
+class SelectedState(TypedDict):
+    """What an account chooses of its own voice state."""
+
+    self_mute: bool
+    self_deaf: bool
+    self_video: bool
+    self_stream: bool
+    is_mobile: bool
+    viewer_stream_keys: tuple[str, ...]
 
 
 @define(eq=False)

@@ -14,7 +14,7 @@ ask for an acknowledgement (`mutation_id`), which says what became of the change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, KeysView
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -24,6 +24,7 @@ from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged,
 from chat.classes import define
 from chat.clock import Clock
 from chat.domain.presence.voice_connections import (
+    SelectedState,
     VoiceCaller,
     VoiceConnections,
     VoiceRefusal,
@@ -464,7 +465,7 @@ def _not_in_own_hand(data: wire.VoiceState) -> tuple[bool, ...]:
     return data["mute"], data["deaf"], data["suppress"]
 
 
-def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> dict[str, Any]:
+def _selected(command: VoiceStateCommand, kept_stream_keys: tuple[str, ...]) -> SelectedState:
     keys = command.viewer_stream_keys
     return {
         "self_mute": command.self_mute,

@@ -189,9 +189,9 @@ class Registration:
             return self._usernames.allocate_like(connection, account.username, bot=False)
         return account.username, self._usernames.allocate(connection, account.username)
 
-    def _first_settings(self, applicant: Applicant, account: Account) -> dict[str, Any]:
+    def _first_settings(self, applicant: Applicant, account: Account) -> Mapping[str, object]:
         """What differs from the defaults from the beginning."""
-        settings: dict[str, Any] = {}
+        settings: dict[str, object] = {}
         if account.date_of_birth is not None and age_years(account.date_of_birth, account.created_at) >= ADULT_YEARS:
             settings.update(ADULT_SETTINGS)
         if applicant.theme is not None:

@@ -92,7 +92,7 @@ class SignInStanding:
         """The reverse of `as_members`."""
         return cls(members["password"], members["closed"])
 
-    def as_members(self) -> dict[str, Any]:
+    def as_members(self) -> Mapping[str, object]:
         """Members for the body of a ticket."""
         return {"password": self.password, "closed": self.closed}
 

@@ -207,15 +207,15 @@ def _named_account(entry: AuditLogEntry) -> int | None:
 _ABSENT: Final = object()
 
 
-def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> list[wire.AuditLogChange]:
     """What differs, as an entry's `changes`: keys in order, values as the wire has them. A key that one side lacks has
     no value there."""
-    changes = []
+    changes: list[wire.AuditLogChange] = []
     for key in sorted(before.keys() | after.keys()):
         old, new = before.get(key, _ABSENT), after.get(key, _ABSENT)
         if old == new:
             continue
-        change: dict[str, Any] = {"key": key}
+        change: wire.AuditLogChange = {"key": key}
         if old is not _ABSENT:
             change["old_value"] = old
         if new is not _ABSENT:

@@ -88,7 +88,7 @@ def _thread_defaults(channel: Channel, threads: bool) -> wire.ThreadDefaults:
     return data
 
 
-def channel_without_threads(data: Mapping[str, Any]) -> dict[str, Any]:
+def channel_without_threads(data: Mapping[str, Any]) -> Mapping[str, object]:
     """A channel object that is made already, for sessions without thread access."""
     shown = {name: value for name, value in data.items() if name != "flags"}
     shown["permission_overwrites"] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sqlite3
 from collections.abc import Callable, Collection
-from typing import Any, Final, cast
+from typing import Final
 
 import attrs
 
@@ -172,15 +172,15 @@ def _replace(connection: sqlite3.Connection, user_id: int, target_id: int, type:
 
 
 def _relationship_object(relationship: Relationship) -> wire.RelationshipInReady:
-    data: dict[str, Any] = {"id": str(relationship.target_id), "type": relationship.type}
+    since: wire.RelatedSince = {}
     if relationship.since is not None:
-        data["since"] = iso_timestamp(relationship.since)
-    rest: wire.RelationshipInReady = {
-        "id": data["id"],
+        since["since"] = iso_timestamp(relationship.since)
+    return {
+        "id": str(relationship.target_id),
         "type": relationship.type,
+        **since,
         "nickname": relationship.nickname,
         "share_voice_activity": relationship.share_voice_activity,
         # Only the list of relationships looks at the other side; events say true, but for those of `publish_sharing`.
         "friend_shares_voice_activity": True,
     }
-    return cast("wire.RelationshipInReady", {**data, **rest})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import attrs
 
@@ -75,7 +75,7 @@ def thread_member_object(member: ThreadMember, guild_member: wire.Member | None 
         "mute_config": cast("wire.MuteConfig | None", member.mute_config),
     }
     if guild_member is not None:
-        data["member"] = cast(dict[str, Any], guild_member)
+        data["member"] = guild_member
     return data
 
 
@@ -156,7 +156,7 @@ def members_changed(
     if not added and not removed_ids:
         return []
     thread = known.thread
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": str(thread.id),
         "guild_id": str(state.id),
         "member_count": min(thread.member_count, THREAD_MEMBER_COUNT_MAXIMUM),

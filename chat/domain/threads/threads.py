@@ -452,9 +452,9 @@ def record_thread(
     return audit_log.record(connection, guild_id, action, actor, target_id=after.id, changes=changes)
 
 
-def logged_thread(thread: Thread) -> dict[str, Any]:
+def logged_thread(thread: Thread) -> Mapping[str, object]:
     """A thread as the audit log compares it."""
-    data = {
+    data: dict[str, object] = {
         "name": thread.channel.name,
         "type": thread.channel.type,
         "archived": thread.archived,

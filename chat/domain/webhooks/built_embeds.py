@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.classes import frozen
 from chat.clock import iso_timestamp, read_moment
 from chat.domain.policy.embeds import (
@@ -207,7 +208,7 @@ def _length(embed: Embed) -> int:
     return sum(map(len, texts_of([embed])))
 
 
-def _field(field: Field) -> dict[str, Any]:
+def _field(field: Field) -> wire.EmbedField:
     return {
         "name": shortened(field.name, FIELD_NAME_CHARACTERS) or BLANK,
         "value": shortened(field.value, FIELD_VALUE_CHARACTERS) or BLANK,
@@ -215,16 +216,16 @@ def _field(field: Field) -> dict[str, Any]:
     }
 
 
-def _named(member: str, named: Named, longest: int) -> dict[str, Any] | None:
+def _named(member: str, named: Named, longest: int) -> Mapping[str, object] | None:
     words = shortened(named.name, longest)
     url = address(named.url) if member == "name" else None
     return _present({member: words, "url": url, "icon_url": address(named.icon_url)}) if words else None
 
 
-def _media(text: str) -> dict[str, Any] | None:
+def _media(text: str) -> Mapping[str, object] | None:
     url = address(text)
     return None if url is None else {"url": url, "flags": 0}
 
 
-def _present(members: Mapping[str, Any]) -> dict[str, Any]:
+def _present(members: Mapping[str, object]) -> Mapping[str, object]:
     return {name: value for name, value in members.items() if value}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hmac
 import sqlite3
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -464,7 +464,7 @@ def sealed_token(keys: Keys, webhook_id: int, token: str) -> bytes:
     return keys.seal(SEALED_FOR, token.encode(), str(webhook_id).encode())
 
 
-def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
+def logged_webhook(webhook: Webhook | None) -> Mapping[str, object]:
     """What the audit log compares; never the token."""
     if webhook is None:
         return {}

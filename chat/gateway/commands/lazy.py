@@ -7,7 +7,7 @@ Passive sessions hear at once who is in voice; where that changed, the update re
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
@@ -192,7 +192,7 @@ class PassiveUpdates:
                 str(channel_id): str(room.state.last_message_id(channel_id))
                 for channel_id in sorted(visible & channel_ids)
             }
-            data: dict[str, Any] = {"guild_id": str(room.guild_id), "channels": last_message_ids}
+            data: dict[str, object] = {"guild_id": str(room.guild_id), "channels": last_message_ids}
             if voice:
                 data["voice_states"] = [state for state in states if int(state["channel_id"] or 0) in visible]
             self._hub.send(receivers, EventName.PASSIVE_UPDATES, data)

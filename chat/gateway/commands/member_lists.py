@@ -14,8 +14,8 @@ import hashlib
 import heapq
 import itertools
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 import attrs
 import orjson
@@ -267,7 +267,7 @@ class MemberListUpdates:
             await trio.lowlevel.checkpoint()
         return ops
 
-    def _item(self, room: GuildRoom, row: Group | int) -> dict[str, Any]:
+    def _item(self, room: GuildRoom, row: Group | int) -> Mapping[str, object]:
         if isinstance(row, Group):
             return {"group": row.as_object()}
         member, account = room.state.member(row), room.state.account(row)
@@ -290,7 +290,7 @@ def _heading(member_list: MemberList) -> bytes:
     return orjson.dumps([group.as_object() for group in member_list.groups])
 
 
-def _payload(key: ListKey, member_list: MemberList, ops: list[bytes]) -> dict[str, Any]:
+def _payload(key: ListKey, member_list: MemberList, ops: list[bytes]) -> Mapping[str, object]:
     guild_id, channel_id = key
     return {
         "guild_id": str(guild_id),
@@ -356,7 +356,7 @@ class ThreadMemberLists:
 
         Raises StorageUnavailable.
         """
-        members: list[dict[str, Any]] = []
+        members: list[Mapping[str, object]] = []
         after: int | None = 0
         while after is not None and len(members) < THREAD_MEMBER_LIST_MEMBERS:
             room = self._hub.open_room(session, guild_id)

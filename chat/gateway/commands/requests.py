@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -104,13 +104,13 @@ class RequestCommands:
             return roster.user_ids()
         return await roster.search(request.query, request.limit)
 
-    async def _chunk(self, state: GuildState, user_ids: Sequence[int], request: MemberRequest) -> dict[str, Any]:
+    async def _chunk(self, state: GuildState, user_ids: Sequence[int], request: MemberRequest) -> dict[str, object]:
         def read(connection: sqlite3.Connection) -> list[wire.Member]:
             found = with_accounts(connection, state.id, user_ids)
             return [state.member_object(member, partial_user(account)) for member, account in found]
 
         members = await self._database.read(read)
-        data: dict[str, Any] = {"guild_id": str(state.id), "members": members}
+        data: dict[str, object] = {"guild_id": str(state.id), "members": members}
         if request.presences:
             users = [member["user"] for member in members]
             data["presences"] = [
@@ -154,7 +154,7 @@ class RequestCommands:
         data = _with_nonce({"counts": counts}, request.nonce)
         self._hub.send((session,), EventName.CHANNEL_MEMBER_COUNTS_UPDATE, data)
 
-    async def _count(self, room: GuildRoom, channel_id: int) -> dict[str, Any]:
+    async def _count(self, room: GuildRoom, channel_id: int) -> Mapping[str, object]:
         online = list(self._presences.online_in(room.guild_id))
         query = functools.partial(
             count_viewers, ChannelViewers(room.state, channel_id), room.state.member_count, online
@@ -198,5 +198,5 @@ class RequestCommands:
         self._hub.send((session,), EventName.FORUM_UNREADS, data)
 
 
-def _with_nonce(data: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+def _with_nonce(data: dict[str, object], nonce: str | None) -> dict[str, object]:
     return data if nonce is None else {**data, "nonce": nonce}

@@ -296,8 +296,8 @@ def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address:
     )
 
 
-def _row(account: Account) -> dict[str, Any]:
-    row = attrs.asdict(account, recurse=False)
+def _row(account: Account) -> dict[str, object]:
+    row: dict[str, object] = attrs.asdict(account, recurse=False)
     row["flags"] = to_signed(account.flags)
     row["acls"] = json.dumps(account.acls)
     row["traits"] = json.dumps(account.traits)

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from chat import wire
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> dict[str, Any]:
@@ -16,7 +18,7 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> dict[str, Any]:
     return {} if row is None else json.loads(row[0])
 
 
-def put(connection: sqlite3.Connection, user_id: int, body: dict[str, Any]) -> None:
+def put(connection: sqlite3.Connection, user_id: int, body: Mapping[str, object]) -> None:
     """Store the account's settings in place of what was there."""
     connection.execute(
         """
@@ -55,14 +57,14 @@ def due(connection: sqlite3.Connection, now_ms: int, limit: int) -> list[tuple[i
     ).fetchall()
 
 
-def of_all_guilds(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+def of_all_guilds(connection: sqlite3.Connection, user_id: int) -> list[wire.UserGuildSettings]:
     """The stored settings objects of the account (accounts.md, User guild settings), direct messages first, then by
     guild."""
     rows = connection.execute("SELECT body FROM user_guild_settings WHERE user_id = ? ORDER BY guild_id", (user_id,))
     return [json.loads(body) for (body,) in rows]
 
 
-def of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int) -> dict[str, Any] | None:
+def of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int) -> wire.UserGuildSettings | None:
     """The stored settings object of one guild."""
     row = connection.execute(
         "SELECT body FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id)
@@ -72,7 +74,7 @@ def of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int) -> dic
 
 def of_guild_by_users(
     connection: sqlite3.Connection, user_ids: Sequence[int], guild_id: int
-) -> dict[int, dict[str, Any]]:
+) -> dict[int, wire.UserGuildSettings]:
     """The stored settings objects of several accounts for one guild; those who never changed any are missing."""
     rows = connection.execute(
         """
@@ -89,7 +91,7 @@ def delete_of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int)
     connection.execute("DELETE FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id))
 
 
-def put_of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int, body: dict[str, Any]) -> None:
+def put_of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int, body: Mapping[str, object]) -> None:
     """Store the settings object of one guild in place of what was there."""
     connection.execute(
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -56,7 +56,7 @@ def every(connection: sqlite3.Connection) -> list[AdminApiKey]:
 
 def insert(connection: sqlite3.Connection, key: AdminApiKey) -> None:
     """Add a key; its owner exists already."""
-    values: dict[str, Any] = attrs.asdict(key, recurse=False)
+    values: dict[str, object] = attrs.asdict(key, recurse=False)
     values["acls"] = json.dumps(key.acls)
     connection.execute(_INSERT, tuple(values[name] for name in _NAMES))
 

@@ -315,7 +315,7 @@ class Table:
 
 def page(
     connection: sqlite3.Connection, table: Table, subject_id: int, after: int | str | None, withheld: Set[str]
-) -> tuple[list[dict[str, Any]], int | str | None]:
+) -> tuple[Sequence[Mapping[str, object]], int | str | None]:
     """Up to PAGE_ROWS rows above `after`, and what the next page begins above; None where there is none. Columns that
     take an ACL of `withheld` are empty."""
     parameters = {"subject": subject_id, "after": FIRST if after is None else after, "limit": PAGE_ROWS}
@@ -327,7 +327,7 @@ def page(
     return rows, found[-1][0] if len(found) == PAGE_ROWS else None
 
 
-def _object(names: list[str], row: tuple[Any, ...]) -> dict[str, Any]:
+def _object(names: list[str], row: tuple[Any, ...]) -> dict[str, object]:
     return {name: _value(name, value) for name, value in zip(names, row, strict=True) if name != "_key"}
 
 

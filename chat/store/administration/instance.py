@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
@@ -76,13 +76,13 @@ def newest_deleted(connection: sqlite3.Connection) -> int:
     return int(value_of(connection, NEWEST_DELETED) or 0)
 
 
-def chosen_settings(connection: sqlite3.Connection) -> dict[str, Any]:
+def chosen_settings(connection: sqlite3.Connection) -> Mapping[str, object]:
     """The settings that the operator has chosen, by their dotted names."""
     rows = connection.execute("SELECT name, value FROM chosen_settings")
     return {name: json.loads(value) for name, value in rows}
 
 
-def choose_settings(connection: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
+def choose_settings(connection: sqlite3.Connection, chosen: Mapping[str, object]) -> None:
     """This is chosen, and nothing else."""
     connection.execute("DELETE FROM chosen_settings")
     connection.executemany(
@@ -91,7 +91,7 @@ def choose_settings(connection: sqlite3.Connection, chosen: Mapping[str, Any]) -
     )
 
 
-def chosen_settings_in_file(path: Path) -> dict[str, Any]:
+def chosen_settings_in_file(path: Path) -> Mapping[str, object]:
     """The chosen settings in a database file that is not open otherwise, even while a server runs on it; empty if there
     is no database, or one of an older version."""
     if not path.is_file():

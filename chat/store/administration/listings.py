@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -43,7 +43,7 @@ def fitting(
     """The page of rows of `table` (in SQL `entry`) that hold the words, by its full-text `index` (in SQL `found`), and
     that have in `columns` what is wanted there, if anything is; and how many there are in all."""
     conditions, source = ["1"], f"{table} AS entry"
-    values: dict[str, Any] = {"limit": wanted.limit, "offset": wanted.offset}
+    values: dict[str, object] = {"limit": wanted.limit, "offset": wanted.offset}
     if wanted.has_words:
         values["words"] = beginning_with(wanted.text or "")
         if values["words"] is None:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
+from chat import wire
 from chat.classes import frozen
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageReferenceType
 from chat.snowflake import MAXIMUM
@@ -49,12 +50,12 @@ class MessageExtra:
     """Embeds out of the message's body."""
     link_embeds: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """Embeds that the server made of links in the text; shown after the others."""
-    stickers: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    stickers: tuple[wire.StickerItem, ...] = attrs.field(default=(), converter=tuple)
     snapshots: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """The messages that a forward carries, without their attachments."""
-    mention_channels: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    mention_channels: tuple[wire.MentionedChannel, ...] = attrs.field(default=(), converter=tuple)
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
-    call: Mapping[str, Any] | None = None
+    call: wire.MessageCall | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
     components: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     interaction: Mapping[str, Any] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.classes import frozen
@@ -30,7 +31,7 @@ def find(connection: sqlite3.Connection, url: str, now: int) -> Unfurled | None:
     return None if row is None else Unfurled(None if row[0] is None else json.loads(row[0]))
 
 
-def store(connection: sqlite3.Connection, url: str, embed: dict[str, Any] | None, expires_at: int) -> None:
+def store(connection: sqlite3.Connection, url: str, embed: Mapping[str, object] | None, expires_at: int) -> None:
     """Remember what is shown of a link."""
     connection.execute(
         "INSERT OR REPLACE INTO unfurled (url_hash, embed, expires_at) VALUES (?, ?, ?)",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -58,7 +58,7 @@ def insert(connection: sqlite3.Connection, credential: WebauthnCredential) -> No
 
     :raises sqlite3.IntegrityError: when its id is taken.
     """
-    row: dict[str, Any] = attrs.asdict(credential, recurse=False)
+    row: dict[str, object] = attrs.asdict(credential, recurse=False)
     row["transports"] = json.dumps(credential.transports)
     connection.execute(_INSERT, tuple(row.values()))
 
