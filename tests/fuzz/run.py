@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import random
 import subprocess
 import sys
@@ -55,26 +56,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in names:
             TARGETS[name](options.replay.read_bytes())
         return 0
-    guided = importlib.util.find_spec("atheris") is not None
-    found = [name for name in names if not (_search_guided if guided else _search_blindly)(name, options)]
+    if importlib.util.find_spec("atheris") is not None:
+        found = _search_guided(names, options)
+    else:
+        found = [name for name in names if not _search_blindly(name, options)]
     for name in found:
         print(f"{name}: an input failed, see {FOUND / name}")
     return 1 if found else 0
 
 
-def _search_guided(name: str, options: argparse.Namespace) -> bool:
-    """Search with atheris, which ends its process; whether nothing was found."""
-    (FOUND / name).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as new_inputs:
-        grown = CORPUS / name if options.grow else Path(new_inputs)
-        command = [sys.executable, "-m", "tests.fuzz.guided", name, *GUIDANCE]
-        command += [f"-max_total_time={options.seconds}", f"-artifact_prefix={FOUND / name}/"]
-        command += [str(grown), str(CORPUS / name)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    runs = [line for line in result.stderr.splitlines() if "number_of_executed_units" in line]
+def _search_guided(names: Sequence[str], options: argparse.Namespace) -> list[str]:
+    """Search with atheris; the targets for which something was found."""
+    with tempfile.TemporaryDirectory() as new_inputs, tempfile.TemporaryDirectory() as logs:
+        searches = {}
+        for name in names:
+            (FOUND / name).mkdir(parents=True, exist_ok=True)
+            grown = CORPUS / name if options.grow else Path(new_inputs) / name
+            grown.mkdir(exist_ok=True)
+            bounds = [f"-max_total_time={options.seconds}", f"-artifact_prefix={FOUND / name}/"]
+            searches[name] = [*GUIDANCE, *bounds, str(grown), str(CORPUS / name)]
+        command = [sys.executable, "-m", "tests.fuzz.guided", logs]
+        ended = subprocess.run(command, input=json.dumps(searches), stdout=subprocess.PIPE, text=True, check=True)
+        statuses = json.loads(ended.stdout)
+        return [name for name in names if not _ended_well(name, statuses[name], (Path(logs) / name).read_text())]
+
+
+def _ended_well(name: str, status: int, log: str) -> bool:
+    runs = [line for line in log.splitlines() if "number_of_executed_units" in line]
     print(f"{name}: {runs[0].split()[-1] if runs else 'no'} runs")
-    if result.returncode:
-        print(result.stdout, result.stderr, sep="\n")
+    if status or not runs:
+        print(log)
         return False
     return _nothing_found(name)
 
