@@ -157,13 +157,24 @@ def bare_debian(once: Callable[[str, Made], Path]) -> Path:
 
 
 @pytest.fixture
-def debian(bare_debian: Path, tmp_path: Path) -> Debian:
-    """A Debian of the test's own."""
-    place = tmp_path / "debian"
-    subprocess.run(["cp", "-a", bare_debian, place], check=True)
-    inside = Debian(place)
-    assert not list(inside.holds("/usr/bin").glob("python*"))
-    return inside
+def debian(bare_debian: Path, tmp_path: Path) -> Iterator[Debian]:
+    """A Debian of the test's own: a layer above the bare one, where a layer can be, else a copy."""
+    place, layer, work = (tmp_path / name for name in ("debian", "layer", "work"))
+    for folder in (place, layer, work):
+        folder.mkdir()
+    options = f"lowerdir={bare_debian},upperdir={layer},workdir={work}"
+    mount = ["mount", "-t", "overlay", "-o", options, "overlay", place]
+    is_layer = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    if not is_layer:
+        place.rmdir()
+        subprocess.run(["cp", "-a", bare_debian, place], check=True)
+    try:
+        inside = Debian(place)
+        assert not list(inside.holds("/usr/bin").glob("python*"))
+        yield inside
+    finally:
+        if is_layer:
+            subprocess.run(["umount", "--lazy", place], check=True)
 
 
 @pytest.fixture
