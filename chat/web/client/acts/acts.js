@@ -5,6 +5,7 @@ import { makeAccountSettingsActs } from "./account_settings.js";
 import { makeDraftActs } from "./drafts.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
 import { makeGuildActs } from "./guilds.js";
+import { makeInteractionActs } from "./interactions.js";
 import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
@@ -32,6 +33,7 @@ export function makeActs(parts) {
     messages,
     reads: makeReadActs(parts),
     guilds: makeGuildActs(parts),
+    interactions: makeInteractionActs(parts),
     members: makeMemberActs(parts),
     guildSettings: makeGuildSettingsActs(parts),
     drafts: makeDraftActs(parts),

@@ -4,13 +4,13 @@
 import { renew } from "./ready.js";
 
 /** @typedef {import("./shapes.js").State} State */
-/** @typedef {Omit<State, "logs" | "fetching" | "outbox" | "drafts">} Clone */
+/** @typedef {Omit<State, "logs" | "fetching" | "outbox" | "used" | "drafts">} Clone */
 
 /**
  * @param {State} state
  * @returns {Clone}
  */
-export function cloneOf({ logs, fetching, outbox, drafts, ...known }) {
+export function cloneOf({ logs, fetching, outbox, used, drafts, ...known }) {
   return known;
 }
 

@@ -1,6 +1,7 @@
 // Messages of the channels that were opened. A log is a stretch without a gap; it knows whether there is more on
 // either side, and takes a new message only where it reaches to the newest.
 
+import { keepEphemeral, withEphemeral } from "./interactions.js";
 import { compareIds } from "./shapes.js";
 
 /** @typedef {import("./shapes.js").Payload} Payload */
@@ -41,6 +42,7 @@ export function putPage(state, channelId, page, { before, after, joins }, touch)
     ids = [...others, ...ids].sort(compareIds);
     ({ ids, before, after } = trimmed(ids, byId, { before, after, keepsNewer: !isLower || isUpper }));
   }
+  ids = withEphemeral(state, channelId, { ids, byId, before, after });
   state.logs.delete(channelId); // the one used last stands last
   state.logs.set(channelId, { ids, byId, before, after, fault: null });
   for (const oldest of [...state.logs.keys()].slice(0, -LOGS_KEPT)) state.logs.delete(oldest);
@@ -117,6 +119,7 @@ export function newestOwn(state, channelId) {
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
 export const LOG_EVENTS = {
   MESSAGE_CREATE(state, message, touch) {
+    keepEphemeral(state, message);
     const log = state.logs.get(message.channel_id);
     if (message.nonce && state.outbox.delete(`${message.nonce}`)) touch(`log:${message.channel_id}`);
     if (!log || log.after || log.byId.has(message.id)) return;
@@ -125,6 +128,7 @@ export const LOG_EVENTS = {
     put(state, message.channel_id, { ...log, ...end }, touch);
   },
   MESSAGE_UPDATE(state, message, touch) {
+    keepEphemeral(state, message);
     for (const meanwhile of state.fetching.get(message.channel_id) ?? []) meanwhile.updated.set(message.id, message);
     const log = state.logs.get(message.channel_id);
     const known = log?.byId.get(message.id);
@@ -201,6 +205,16 @@ function changeReactions(state, { channel_id: channelId, message_id: id }, touch
 }
 
 /**
+ * Take an ephemeral message out of sight; nobody else has it.
+ * @param {State} state
+ * @param {Message} message
+ * @param {Touch} touch
+ */
+export function dismiss(state, message, touch) {
+  drop(state, message.channel_id, [message.id], touch);
+}
+
+/**
  * @param {State} state
  * @param {Id} channelId
  * @param {Id[]} gone
@@ -208,6 +222,7 @@ function changeReactions(state, { channel_id: channelId, message_id: id }, touch
  */
 function drop(state, channelId, gone, touch) {
   for (const { deleted } of state.fetching.get(channelId) ?? []) for (const id of gone) deleted.add(id);
+  for (const id of gone) state.ephemeral.get(channelId)?.delete(id);
   const log = state.logs.get(channelId);
   if (log && gone.filter((id) => log.byId.delete(id)).length > 0) {
     put(state, channelId, { ...log, ids: log.ids.filter((id) => log.byId.has(id)) }, touch);

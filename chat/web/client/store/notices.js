@@ -2,6 +2,7 @@
 // (chat/domain/accounts/notification_settings.py). What stands nearer counts more: the thread, its channel, the
 // category, the guild as the account has set it, the guild's own default.
 
+import { isEphemeral } from "./interactions.js";
 import { isMuted } from "./unread.js";
 
 /** @typedef {import("./shapes.js").State} State */
@@ -34,7 +35,7 @@ const DIGIT = /\p{Nd}/u;
 export function isNotified(state, message, now, words) {
   const { me } = state.session;
   const author = message["author"].id;
-  if (author === me || state.relationships.get(author)?.["type"] === BLOCKED) return false;
+  if (author === me || isEphemeral(message) || state.relationships.get(author)?.["type"] === BLOCKED) return false;
   if (!TOLD.has(message["type"]) || message["flags"] & SUPPRESS_NOTIFICATIONS) return false;
   const channel = state.channels.get(message["channel_id"]);
   const guildId = message["guild_id"] ?? null;

@@ -54,6 +54,12 @@
  * @property {Message | null} referenced The message that it answers.
  * @property {string | null} fault Why it was refused.
  */
+/**
+ * @typedef {object} Used What was done with a component of a message.
+ * @property {Id} message
+ * @property {string} customId
+ * @property {"waiting" | "silent"} state `silent`: the application did not answer.
+ */
 /** @typedef {Pick<Presence, "status" | "custom_status">} Seen */
 /** @typedef {{user: User, nick?: string | null, roles?: Id[], presence?: Seen | undefined}} ListedMember */
 /** @typedef {{group?: {id: string, count: number}, member?: ListedMember}} ListRow One of the two. */
@@ -86,6 +92,8 @@
  * @property {Map<Id, Map<string, Wire & {user_id: Id}>>} voice Voice states by channel and connection.
  * @property {Map<Id, Wire>} calls By channel.
  * @property {Map<string, Unsent>} outbox By nonce.
+ * @property {Map<string, Used>} used Components that this tab waits for, by nonce.
+ * @property {Map<Id, Map<Id, Message>>} ephemeral Messages that the account alone sees, by channel.
  * @property {Map<Id, string>} drafts What is typed and not sent, by channel.
  */
 /**
@@ -119,6 +127,8 @@ export function emptyState() {
     voice: new Map(),
     calls: new Map(),
     outbox: new Map(),
+    used: new Map(),
+    ephemeral: new Map(),
     drafts: new Map(),
   };
 }

@@ -2,6 +2,7 @@
 
 import { CHANNEL_EVENTS } from "./channels.js";
 import { GUILD_EVENTS } from "./guilds.js";
+import { isEphemeral } from "./interactions.js";
 import { LOG_EVENTS } from "./logs.js";
 import { MEMBER_LIST_EVENTS } from "./member_lists.js";
 import { MEMBER_EVENTS } from "./members.js";
@@ -94,7 +95,9 @@ export function makeStore({ wake = () => {}, report = () => {} } = {}) {
   return {
     read,
     apply(type, data, now = 0) {
-      for (const table of TABLES) {
+      // What the account alone sees is unread for nobody, and no channel's newest message.
+      const tables = type === "MESSAGE_CREATE" && isEphemeral(data) ? [LOG_EVENTS] : TABLES;
+      for (const table of tables) {
         if (Object.hasOwn(table, type)) /** @type {Apply} */ (table[type])(read, data, touch, now);
       }
     },

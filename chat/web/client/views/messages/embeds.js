@@ -108,7 +108,7 @@ function pictures(embed) {
  * @param {import("wire").EmbedMedia} picture
  * @param {string | undefined} address
  */
-function shown(picture, address) {
+export function shown(picture, address) {
   const image = h("img", { alt: picture.description ?? "", loading: "lazy", decoding: "async" });
   const content = address && WEB.test(address) ? link(address, [image]) : image;
   if (content !== image) content.setAttribute("aria-label", picture.description || t("message.opens_link"));

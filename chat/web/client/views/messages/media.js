@@ -1,6 +1,7 @@
 // Files of a message: pictures, films and sound with their room reserved, so that nothing moves when they arrive.
 
 import { fileAddress } from "../../base/address.js";
+import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { pictureOf, show } from "../../base/renditions.js";
@@ -44,9 +45,13 @@ export function media(attachments) {
 }
 
 /** @param {import("wire").Attachment} file */
-function attachment(file) {
+export function attachment(file) {
   const shown = file.url === null ? gone(file) : known(file);
-  if ((file.flags & SPOILER) === 0) return shown;
+  return (file.flags & SPOILER) === 0 ? shown : covered(shown);
+}
+
+/** Hidden until asked for. @param {HTMLElement} shown */
+export function covered(shown) {
   const cover = h("button", { type: "button", class: "cover", "data-act": "uncover" }, t("message.spoiler"));
   shown.setAttribute("inert", "");
   return h("div", { class: "covered" }, shown, cover);
@@ -118,6 +123,19 @@ function gone(file) {
     icon("file"),
     h("div", {}, h("p", { class: "clip" }, file.filename), h("p", { class: "meta" }, words)),
   );
+}
+
+/** @param {import("wire").Message["stickers"] | undefined} stickers */
+export function stickers(stickers) {
+  if (!stickers?.length) return null;
+  const pictures = stickers.map((one) => {
+    const picture = h("img", { class: "sticker", alt: one.name, width: "160", height: "160", loading: "lazy" });
+    const address = `/media/stickers/${one.id}.webp?size=320`;
+    if (one.animated) showMoving(picture, `${address}&animated=true`, address);
+    else picture.setAttribute("src", address);
+    return picture;
+  });
+  return h("div", { class: "stickers" }, ...pictures);
 }
 
 /**

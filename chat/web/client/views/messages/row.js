@@ -1,17 +1,18 @@
 // One row of the list. It redraws only those of its parts whose inputs changed: a film goes on while reactions come.
 
-import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
+import { usedOf } from "../../store/interactions.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full } from "../../words/dates.js";
 import { body } from "./body.js";
+import { componentsOf } from "./components.js";
 import { embedsOf } from "./embeds.js";
 import { standing } from "./grouping.js";
 import { inviteCards } from "./invites.js";
-import { media } from "./media.js";
+import { media, stickers } from "./media.js";
 import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
-import { quoted } from "../names/quoted.js";
+import { quoted, saidIn } from "../names/quoted.js";
 import { reactions } from "./reactions.js";
 import { heard, isWritten, saying } from "./system.js";
 
@@ -30,6 +31,9 @@ import { heard, isWritten, saying } from "./system.js";
 const STARTER = 21;
 const SUPPRESS_EMBEDS = 4;
 const PUBLISHED = 1;
+/** Its components stand in the place of text, files and embeds. */
+const BY_COMPONENTS = 1 << 15;
+const COPY = { messageId: "", used: null, isCopy: true };
 
 /** @param {number} milliseconds */
 function dayOf(milliseconds) {
@@ -96,12 +100,25 @@ export function makeRow(place) {
     );
     article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: words }));
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
-    part(article, "media", [message.attachments], () =>
-      message.attachments?.length ? media(message.attachments) : null,
+    const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
+    part(article, "media", [message.attachments, isByComponents], () =>
+      message.attachments?.length && !isByComponents ? media(message.attachments) : null,
     );
     part(article, "stickers", [message.stickers], () => stickers(message.stickers));
     part(article, "embeds", [message.embeds, message.flags & SUPPRESS_EMBEDS], () =>
       message.embeds?.length && !(message.flags & SUPPRESS_EMBEDS) ? embedsOf(message.embeds, place) : null,
+    );
+    const used = usedOf(place.store.read, message.id);
+    part(article, "components", [message.components, message.attachments, used], () =>
+      message.components?.length
+        ? componentsOf(message.components, {
+            place,
+            messageId: message.id,
+            files: message.attachments ?? [],
+            used,
+            isCopy: false,
+          })
+        : null,
     );
     part(article, "invites", [message.content, message.type], () => inviteCards(parts.get("text")?.node, place));
     part(article, "reactions", [message.reactions], () =>
@@ -136,9 +153,8 @@ export function makeRow(place) {
     if (message.type !== 19) return null;
     const answered = message.referenced_message;
     if (!answered) return h("p", { class: "reply" }, icon("reply", { forward: true }), t("message.answered_gone"));
-    const shown = answered.content
-      ? plainName(quoted(answered.content, place).slice(0, 160))
-      : t("message.answered_file");
+    const said = saidIn(answered);
+    const shown = said ? plainName(quoted(said, place).slice(0, 160)) : t("message.answered_file");
     const name = nameOf(place, answered.author);
     const label = t("message.answers", { name, words: shown });
     return h(
@@ -215,6 +231,9 @@ export function makeRow(place) {
       ...(one.content ? [body(one.content, place)] : []),
       ...(one.attachments?.length ? [media(one.attachments)] : []),
       ...(one.embeds?.length ? [embedsOf(one.embeds, place)] : []),
+      ...(one.components?.length
+        ? [componentsOf(one.components, { ...COPY, place, files: one.attachments ?? [] })]
+        : []),
     ]);
     return h(
       "blockquote",
@@ -245,19 +264,6 @@ function opening(message) {
  */
 function separator(kind, words) {
   return h("div", { class: `divider ${kind}`, role: "separator", "aria-label": words }, h("span", {}, words));
-}
-
-/** @param {Message["stickers"] | undefined} stickers */
-function stickers(stickers) {
-  if (!stickers?.length) return null;
-  const pictures = stickers.map((one) => {
-    const picture = h("img", { class: "sticker", alt: one.name, width: "160", height: "160", loading: "lazy" });
-    const address = `/media/stickers/${one.id}.webp?size=320`;
-    if (one.animated) showMoving(picture, `${address}&animated=true`, address);
-    else picture.setAttribute("src", address);
-    return picture;
-  });
-  return h("div", { class: "stickers" }, ...pictures);
 }
 
 /** @param {Pick<import("wire").Thread, "id"> & {name?: string, message_count?: number}} thread */

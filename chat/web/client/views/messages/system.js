@@ -4,7 +4,7 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
 import { nameOf, plainName } from "../names/people.js";
-import { quoted } from "../names/quoted.js";
+import { quoted, saidIn } from "../names/quoted.js";
 
 /** @typedef {import("../names/people.js").Place} Place */
 
@@ -65,7 +65,7 @@ export function saying(message, place) {
  */
 export function heard(message, place) {
   if (!isWritten(message)) return saying(message, place).querySelector("span")?.textContent ?? "";
-  return quoted(message.content, place).slice(0, HEARD_CHARACTERS) || t("message.without_text");
+  return quoted(saidIn(message), place).slice(0, HEARD_CHARACTERS) || t("message.without_text");
 }
 
 /** @param {string} id */

@@ -46,6 +46,17 @@ export function quoted(content, place) {
 }
 
 /**
+ * The text of a message, or the texts of its components.
+ * @param {Pick<import("wire").Message, "content"> & {components?: readonly import("wire").Component[]}} message
+ * @returns {string}
+ */
+export function saidIn({ content, components = [] }) {
+  const said = (/** @type {import("wire").Component} */ one) =>
+    one.content ?? saidIn({ content: "", components: one.components ?? [] });
+  return content || components.map(said).filter(Boolean).join("\n");
+}
+
+/**
  * Whom or what a mention names, as it is called here.
  * @param {Extract<Tree, {type: "mention"}>} node
  * @param {Place} place

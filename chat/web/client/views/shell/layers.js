@@ -74,7 +74,7 @@ export function makeLayers(wordsOf) {
     });
     element.addEventListener("close", () => {
       element.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      standingFor(before)?.focus();
       onClose();
     });
     // A press on the veil leaves it, as Escape does.
@@ -143,6 +143,17 @@ export function makeLayers(wordsOf) {
 }
 
 let number = 0;
+
+/**
+ * What had the focus before, or what was drawn in its place meanwhile.
+ * @param {Element | null} before
+ * @returns {HTMLElement | null}
+ */
+function standingFor(before) {
+  if (!(before instanceof HTMLElement) || before.isConnected) return before instanceof HTMLElement ? before : null;
+  const key = before.dataset["key"];
+  return key ? document.querySelector(`button[data-key="${CSS.escape(key)}"]`) : null;
+}
 
 /**
  * Whether fields have text now that somebody has written into them; what is searched for and what is secret is no loss.

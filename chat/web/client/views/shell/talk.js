@@ -14,6 +14,7 @@ import { nameOfChannel, signOf } from "../names/channels.js";
 import { makeHead } from "../names/head.js";
 import { makeMessageMenu } from "./message_menu.js";
 import { makeTyping } from "./typing.js";
+import { makeUses } from "./uses.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -63,6 +64,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
   const typing = makeTyping(app, channelId, guildId);
   const foot = h("div", { class: "talk-foot" });
   const menu = makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread: list.markUnread });
+  const uses = makeUses({ app, guildId });
   /** @type {ReturnType<typeof makeComposer> | null} */
   let composer = null;
   let rights = "";
@@ -146,6 +148,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     else if (act === "delete") menu.remove(message);
     else if (act === "menu") menu.open(message, source);
     else if (act === "pick") menu.pick(message, source);
+    else if (act === "use" || act === "choose") uses.run(message, source);
     else if (act === "profile") {
       app.open("profile", { userId: source.dataset["user"] ?? message.author.id, guildId, anchor: source });
     } else if (act === "view") app.open("viewer", { message, source });

@@ -1,0 +1,99 @@
+// What a person does with applications: commands, components, forms. What becomes of it comes by the gateway, under the
+// nonce of the request.
+
+import { dismiss } from "../store/logs.js";
+import { putUsed } from "../store/interactions.js";
+
+/** @typedef {import("../store/shapes.js").Id} Id */
+/** @typedef {import("../store/shapes.js").Message} Message */
+/** @typedef {import("../store/shapes.js").Payload} Payload */
+/** @typedef {import("wire").Component} Component */
+/**
+ * @typedef {object} Form What an application opens as a dialog.
+ * @property {Id} id The interaction that it answers.
+ * @property {string} custom_id
+ * @property {string} title
+ * @property {Component[]} components
+ * @property {import("wire").CommandApplication} application
+ * @property {Id} channel_id
+ */
+/** @typedef {{isAnswered: boolean, form?: Form}} Outcome */
+/** @typedef {{channelId: Id, guildId: Id | null}} Where */
+
+const COMPONENT = 3;
+/** The server gives up after three seconds and says so; without a connection nobody does. */
+const SILENT_MS = 8000;
+
+/** @type {Readonly<Record<string, (data: Payload) => Outcome>>} */
+const OUTCOMES = {
+  INTERACTION_SUCCESS: () => ({ isAnswered: true }),
+  INTERACTION_FAILURE: () => ({ isAnswered: false }),
+};
+
+/** @param {import("./acts.js").Parts} parts */
+export function makeInteractionActs({ store, rest, connection, random }) {
+  /** @type {Map<string, (outcome: Outcome) => void>} by nonce */
+  const waiting = new Map();
+
+  connection.hear((name, data) => {
+    const outcome = OUTCOMES[name];
+    if (outcome) waiting.get(data.nonce)?.(outcome(data));
+  });
+
+  /**
+   * Tell an application; resolves when it has answered, or has not in time.
+   * @param {string} nonce
+   * @param {Omit<import("wire").Body<"POST", "/v1/interactions">, "nonce" | "session_id">} act
+   * @returns {Promise<Outcome>}
+   */
+  async function tell(nonce, act) {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    /** @type {Promise<Outcome>} */
+    const answered = new Promise((resolve) => void waiting.set(nonce, resolve));
+    try {
+      await rest.post("/interactions", { body: { ...act, session_id: store.read.session.id, nonce } });
+      timer = setTimeout(() => waiting.get(nonce)?.({ isAnswered: false }), SILENT_MS);
+      return await answered;
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(nonce);
+    }
+  }
+
+  return {
+    /**
+     * Press a button, or choose in a menu.
+     * @param {Message} message
+     * @param {Id | null} guildId
+     * @param {Component} component
+     * @param {string[]} [values] What was chosen.
+     */
+    async use(message, guildId, component, values) {
+      const nonce = random();
+      const customId = component.custom_id ?? "";
+      const put = (/** @type {"waiting" | "silent" | null} */ state) => {
+        const used = state && { message: message.id, customId, state };
+        store.put((read, touch) => putUsed(read, nonce, message.channel_id, used, touch));
+      };
+      put("waiting");
+      try {
+        const outcome = await tell(nonce, {
+          type: COMPONENT,
+          application_id: message.author.id,
+          channel_id: message.channel_id,
+          guild_id: guildId,
+          message_id: message.id,
+          data: { custom_id: customId, component_type: component.type, ...(values && { values }) },
+        });
+        put(outcome.isAnswered ? null : "silent");
+        return outcome;
+      } catch (error) {
+        put(null);
+        throw error;
+      }
+    },
+    /** Take an answer that nobody else sees out of sight. @param {Message} message */
+    dismiss: (message) => store.put((state, touch) => dismiss(state, message, touch)),
+  };
+}

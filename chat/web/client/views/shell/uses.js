@@ -1,0 +1,47 @@
+// What a person does with the components of a message: presses and choices go to the application, and what becomes of
+// them is told.
+
+import { t } from "../../words/catalogue.js";
+import { componentBy } from "../messages/components.js";
+import { nameOf } from "../names/people.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("../../store/shapes.js").Message} Message */
+/** @typedef {import("wire").Component} Component */
+
+const BUTTON = 2;
+
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {string | null} parts.guildId
+ */
+export function makeUses({ app, guildId }) {
+  const { store, acts } = app;
+
+  /**
+   * @param {Message} message
+   * @param {Component} component
+   * @param {string[]} [values]
+   */
+  async function use(message, component, values) {
+    const outcome = await acts.interactions.use(message, guildId, component, values);
+    if (outcome.isAnswered) return;
+    app.announce(t("components.silent_name", { name: nameOf({ store, guildId }, message.author) }));
+  }
+
+  return {
+    /**
+     * @param {Message} message
+     * @param {HTMLElement} source The button, or the menu.
+     */
+    run(message, source) {
+      if (source.ariaBusy === "true") return;
+      const component = componentBy(message.components ?? [], source.dataset["custom"] ?? "");
+      if (component === undefined) return;
+      if (component.type === BUTTON) return void use(message, component).catch(app.report);
+      const hand = (/** @type {string[]} */ values) => use(message, component, values);
+      app.open("bot_choice", { menu: component, channelId: message.channel_id, guildId, chosen: null, hand });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+"""What bots put into messages, used by hand: buttons, menus, and the parts of the second form. Area: the web client's
+talk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.browsing import Instance
+from tests.web.client.by_hand.bot_beside import BotBeside
+from tests.web.client.test_shell import DESK, PHONE, Member, is_fine
+from tests.web.conftest import MakeVisitor
+
+SILENT = "The application did not answer."
+
+
+@pytest.fixture
+def bot(home: Instance) -> Iterator[BotBeside]:
+    home.call("POST", "/v1/_dev/reset")
+    with BotBeside(home) as connected:
+        yield connected
+
+
+def button(custom_id: str, **members: Any) -> dict[str, Any]:
+    return {"type": 2, "style": 1, "label": custom_id.capitalize(), "custom_id": custom_id, **members}
+
+
+def row(*components: dict[str, Any]) -> dict[str, Any]:
+    return {"type": 1, "components": list(components)}
+
+
+def test_buttons_are_pressed_and_say_what_became_of_it(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    page = alice.page
+    emoji = {"name": "\U0001f331"}
+    styles = [button(f"style{style}", style=style, emoji=emoji) for style in (1, 2, 3, 4)]
+    link = {"type": 2, "style": 5, "label": "Read", "url": "https://example.org/"}
+    more = row(button("plant"), button("never", disabled=True), button("silent"))
+    bot.says(content="Beds", components=[row(*styles, link), more])
+    bot.answers["plant"] = lambda told: {
+        "type": 7,
+        "data": {"content": "Beds, planted", "components": [row(button("plant", label="Plant again"))]},
+    }
+    alice.enters_as("alice", bot.path)
+    article = page.get_by_role("article").filter(has_text="Beds")
+    expect(article.get_by_role("button", name="Style1")).to_contain_text("\U0001f331")
+    expect(article.get_by_role("link", name="Read")).to_have_attribute("href", "https://example.org/")
+    expect(article.get_by_role("button", name="Never")).to_be_disabled()
+    is_fine(alice)
+
+    # Nobody answers: the button waits, then the row says so, and the button can be pressed again.
+    silent = article.get_by_role("button", name="Silent")
+    silent.click()
+    expect(silent).to_have_attribute("aria-busy", "true")
+    alice.home.pass_time(4)
+    expect(article.get_by_text(SILENT)).to_be_visible()
+    expect(silent).not_to_have_attribute("aria-busy", "true")
+    is_fine(alice)
+
+    # By keys; the focus stays where it was when the application draws its buttons anew.
+    article.get_by_role("button", name="Plant").focus()
+    page.keyboard.press("Enter")
+    again = page.get_by_role("button", name="Plant again")
+    expect(again).to_be_focused()
+    expect(page.get_by_text(SILENT)).to_have_count(0)
+    assert [told["data"]["custom_id"] for told in bot.told] == ["silent", "plant"]
+    assert {told["member"]["user"]["username"] for told in bot.told} == {"alice"}
+
+
+def test_menus_are_chosen_in(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page = alice.page
+    options = [
+        {"label": name, "value": name.lower(), "description": f"A bed of {name.lower()}", "default": name == "Leek"}
+        for name in ("Bean", "Kale", "Leek")
+    ]
+    menus = [
+        {"type": 3, "custom_id": "beds", "options": options, "min_values": 1, "max_values": 2},
+        {"type": 5, "custom_id": "who", "placeholder": "Who waters?"},
+        {"type": 8, "custom_id": "where", "placeholder": "Where?", "channel_types": [0]},
+        {"type": 6, "custom_id": "role", "placeholder": "Which role?"},
+        {"type": 7, "custom_id": "any", "placeholder": "Whom?", "disabled": True},
+    ]
+    bot.says(content="Menus", components=[row(menu) for menu in menus])
+    for name in ("beds", "who", "where", "role"):
+        bot.answers[name] = lambda told: {"type": 6}
+    alice.enters_as("alice", bot.path)
+    article = page.get_by_role("article").filter(has_text="Menus")
+    expect(article.get_by_role("button", name="Whom?")).to_be_disabled()
+    is_fine(alice)
+
+    article.get_by_role("button", name="Leek").click()
+    dialog = page.get_by_role("dialog", name="Choose")
+    expect(dialog.get_by_role("checkbox", name="Leek")).to_be_checked()
+    is_fine(alice)
+    alice.page_fits()
+    for name in ("Bean", "Kale"):
+        dialog.get_by_role("checkbox", name=name).check()
+    dialog.get_by_role("button", name="Choose").click()
+    expect(dialog.get_by_role("alert").filter(has_text="Choose 1 to 2.")).to_be_visible()
+    dialog.get_by_role("checkbox", name="Leek").uncheck()
+    dialog.get_by_role("button", name="Choose").click()
+    expect(dialog).to_have_count(0)
+
+    def choose(menu: str, word: str, name: str) -> None:
+        article.get_by_role("button", name=menu).click()
+        opened = page.get_by_role("dialog", name=menu)
+        opened.get_by_label("Search").fill(word)
+        opened.get_by_role("radio", name=name).check()
+        opened.get_by_role("button", name="Choose").click()
+        expect(opened).to_have_count(0)
+
+    bob = alice.home.person("bob")
+    choose("Who waters?", "bob", "bob")
+    choose("Where?", "general", "#general")
+    expect(article.get_by_role("button", name="Where?")).to_be_focused()
+    assert [told["data"]["values"] for told in bot.told] == [["bean", "kale"], [bob["id"]], [bot.channel_id]]
+
+
+def test_components_stand_in_the_place_of_a_text(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page = alice.page
+    section = {
+        "type": 9,
+        "components": [{"type": 10, "content": "**Tomatoes** <b>now</b>"}],
+        "accessory": button("pick"),
+    }
+    parts = [section, {"type": 14, "spacing": 2}, {"type": 10, "content": "and kale"}, row(button("more"))]
+    bot.answers["pick"] = lambda told: {"type": 7, "data": {"components": [{"type": 10, "content": "Picked."}]}}
+    bot.says(flags=32_768, components=[{"type": 17, "accent_color": 0x2E7D32, "components": parts}])
+    alice.enters_as("alice", bot.path)
+    article = page.get_by_role("article").filter(has_text="and kale")
+    expect(article.locator("strong")).to_have_text("Tomatoes")
+    expect(article).to_contain_text("<b>now</b>")
+    expect(article.get_by_role("separator")).to_have_count(1)
+    expect(article).to_have_attribute("aria-label", re.compile(re.escape("Tomatoes <b>now</b> and kale")))
+    is_fine(alice)
+    alice.page_fits()
+    article.get_by_role("button", name="Pick").click()
+    expect(page.get_by_role("article").filter(has_text="Picked.")).to_be_visible()
