@@ -49,11 +49,11 @@ export function withEphemeral(state, channelId, { ids, byId, before, after }) {
 
 /**
  * The newest message of a log that others see as well.
- * @param {import("./shapes.js").Log} log
+ * @param {import("./shapes.js").Log | undefined} log
  * @returns {Id | null}
  */
-export function newestShared({ ids, byId }) {
-  return ids.findLast((id) => !isEphemeral(byId.get(id) ?? { flags: 0 })) ?? null;
+export function newestShared(log) {
+  return log?.ids.findLast((id) => !isEphemeral(log.byId.get(id) ?? { flags: 0 })) ?? null;
 }
 
 /**

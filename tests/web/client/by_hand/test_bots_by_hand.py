@@ -142,3 +142,61 @@ def test_components_stand_in_the_place_of_a_text(visit: MakeVisitor, bot: BotBes
     alice.page_fits()
     article.get_by_role("button", name="Pick").click()
     expect(page.get_by_role("article").filter(has_text="Picked.")).to_be_visible()
+
+
+def test_answers_for_one_and_answers_that_come_later(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    page = alice.page
+    bot.says(content="Ask me", components=[row(button("secret"), button("later"))])
+    bot.answers["secret"] = lambda told: {
+        "type": 4,
+        "data": {"content": "The key is below the pot.", "flags": 64, "components": [row(button("once"))]},
+    }
+    bot.answers["once"] = lambda told: {"type": 7, "data": {"content": "It was.", "components": []}}
+    bot.answers["later"] = lambda told: {"type": 5}
+    alice.enters_as("alice", bot.path)
+    asked = page.get_by_role("article").filter(has_text="Ask me")
+    asked.get_by_role("button", name="Secret").click()
+    secret = page.get_by_role("article").filter(has_text="The key is below")
+    expect(secret).to_contain_text("Only you see this.")
+    is_fine(alice)
+
+    # It stays when the history is fetched anew, can be used, and has none of what others would have to see.
+    secret.hover()
+    expect(page.get_by_role("toolbar", name="What to do with this message")).to_be_hidden()
+    asked.get_by_role("button", name="Later").click()
+    thinking = page.get_by_role("article").filter(has_text="is thinking")
+    expect(thinking).to_be_visible()
+    is_fine(alice)
+    bot.completes(bot.told[-1], content="I have thought.")
+    expect(page.get_by_role("article").filter(has_text="I have thought.")).to_be_visible()
+    expect(thinking).to_have_count(0)
+    secret.get_by_role("button", name="Once").click()
+    used = page.get_by_role("article").filter(has_text="It was.")
+    expect(used).to_contain_text("Only you see this.")
+    used.get_by_role("button", name="Dismiss").click()
+    expect(used).to_have_count(0)
+
+    # Nobody else has seen it, and it is in no history.
+    listed = alice.home.call("GET", f"/v1/channels/{bot.channel_id}/messages", token=alice.home.person("bob")["token"])
+    assert [message["content"] for message in listed[:2]] == ["I have thought.", "Ask me"]
+
+
+def test_an_answer_says_who_used_which_command(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page, bob = alice.page, alice.home.person("bob")
+    bot.registers({"name": "weather", "description": "Tells of rain."})
+    bot.answers["weather"] = lambda told: {"type": 4, "data": {"content": "It rains."}}
+    alice.enters_as("alice", bot.path)
+    listed = alice.home.call("GET", f"/v1/channels/{bot.channel_id}/application-commands", token=bob["token"])
+    act = {
+        "type": 2,
+        "application_id": bot.application_id,
+        "channel_id": bot.channel_id,
+        "data": {"id": listed["application_commands"][0]["id"]},
+    }
+    alice.home.call("POST", "/v1/interactions", act, bob["token"])
+    answer = page.get_by_role("article").filter(has_text="It rains.")
+    expect(answer.locator(".used")).to_have_text("bob used /weather")
+    is_fine(alice)
+    alice.page_fits()

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{id: string, type: number, timestamp: string, author: {id: string, username: string},
- *   webhook_id?: string | null, message_reference?: unknown}} Grouped
+ *   webhook_id?: string | null, message_reference?: unknown, interaction_metadata?: unknown}} Grouped
  */
 
 /** @typedef {{isDay: boolean, isFirst: boolean}} Standing a new day begins with it; it shows its author */
@@ -35,6 +35,7 @@ function isSameVoice(message, before) {
     message.author.id === before.author.id &&
     message.author.username === before.author.username &&
     (message.webhook_id ?? null) === (before.webhook_id ?? null) &&
-    !message.message_reference
+    !message.message_reference &&
+    !message.interaction_metadata
   );
 }

@@ -1,5 +1,6 @@
 // What a list shows: the mounted part of a log and, at its end, what is on its way to the server.
 
+import { isEphemeral } from "../../store/interactions.js";
 import { compareIds } from "../../store/shapes.js";
 import { indexAt, slice } from "./window.js";
 
@@ -66,6 +67,7 @@ export function namedIn(items) {
       if (!one || one.webhook_id) continue;
       if (one.author) ids.add(one.author.id);
       for (const mentioned of one.mentions ?? []) ids.add(mentioned.id);
+      if (one.interaction_metadata) ids.add(one.interaction_metadata.user.id);
     }
   }
   return ids;
@@ -123,7 +125,7 @@ export function firstUnread(log, last, myId) {
   if (log === undefined || last === null) return null;
   const at = indexAt(log.ids, last);
   const start = log.ids[at] === last ? at + 1 : at;
-  const unread = log.ids.slice(start);
+  const unread = log.ids.slice(start).filter((id) => !isEphemeral(log.byId.get(id) ?? { flags: 0 }));
   // One's own words are read: the line stands above the first of another after them.
   const own = unread.findLastIndex((id) => log.byId.get(id)?.author.id === myId);
   return unread[own + 1] ?? null;

@@ -1,6 +1,7 @@
 // The messages of one channel: what is mounted, what is fetched, and where the reader stands in it.
 
 import { h } from "../../base/dom.js";
+import { newestShared } from "../../store/interactions.js";
 import { t } from "../../words/catalogue.js";
 import { makeDrawn } from "./drawn.js";
 import { makeEdges } from "./edges.js";
@@ -50,8 +51,7 @@ export function makeMessageList(parts) {
   let line = null;
   let toward = 0;
   let isWaiting = false;
-  let isOpen = false;
-  let isStopped = false;
+  let [isOpen, isStopped] = [false, false];
 
   const hold = makeHold(scroller, rested);
   const rowActs = makeRowActs({
@@ -109,7 +109,7 @@ export function makeMessageList(parts) {
     const now = log();
     if (now === undefined) return;
     const isAtEnd = range.end && isWhole() && keeper.isAtEnd();
-    reader.show(isAtEnd ? (now.ids.at(-1) ?? null) : null);
+    reader.show(isAtEnd ? newestShared(now) : null);
     newer.show(now, isAtEnd, !range.end || -scroller.scrollTop >= scroller.clientHeight);
   }
 
@@ -283,7 +283,7 @@ export function makeMessageList(parts) {
     /** The line of what is new goes, everything is read, and the newest stands there. */
     leaveUnread() {
       line = null;
-      const last = log()?.ids.at(-1);
+      const last = newestShared(log());
       if (last) void acts.reads.acknowledge(channelId, last);
       return returned();
     },

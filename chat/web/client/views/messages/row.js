@@ -2,12 +2,14 @@
 
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
-import { usedOf } from "../../store/interactions.js";
+import { isEphemeral, usedOf } from "../../store/interactions.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full } from "../../words/dates.js";
+import { isThinking, onlyYou, thinkingWords, usedCommand } from "./answers.js";
 import { body } from "./body.js";
 import { componentsOf } from "./components.js";
 import { embedsOf } from "./embeds.js";
+import { fate } from "./fate.js";
 import { standing } from "./grouping.js";
 import { inviteCards } from "./invites.js";
 import { media, stickers } from "./media.js";
@@ -77,6 +79,8 @@ export function makeRow(place) {
     const colour = colourOf(place, message.author.id);
     const written = isWritten(message);
     const isOut = (message.flags & PUBLISHED) !== 0;
+    const isMine = isEphemeral(message);
+    const isNamed = !written || isThinking(message);
     element.dataset["key"] = item.key;
     article.dataset["id"] = message.id;
     article.classList.toggle("first", isFirst || !written);
@@ -86,6 +90,8 @@ export function makeRow(place) {
     part(element, "day", [isDay && dayOf(time)], () => (isDay ? separator("day", dayLine(time)) : null));
     part(element, "unread", [item.isUnread], () => (item.isUnread ? separator("unread", t("message.new_line")) : null));
     part(article, "reply", [message.referenced_message, message.type, ...answeredNames(message)], () => reply(message));
+    const user = message.interaction_metadata?.user;
+    part(article, "used", [user && nameOf(place, user)], () => usedCommand(message, place));
     part(article, "gutter", [isFirst && written, message.author, time], () =>
       gutter(message, isFirst && written, time),
     );
@@ -95,10 +101,11 @@ export function makeRow(place) {
     part(
       article,
       "text",
-      [message.content, message.type, message.edited_timestamp, isOut, written ? "" : name, mentionedNames(message)],
+      [message.content, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message)],
       () => ((words = heard(message, place)), text(message, written)),
     );
-    article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: words }));
+    const told = isMine ? `${words} ${t("message.only_you")}` : words;
+    article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: told }));
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
     const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
     part(article, "media", [message.attachments, isByComponents], () =>
@@ -127,6 +134,7 @@ export function makeRow(place) {
     const about = place.store.read.channels.get(message.thread?.id ?? "") ?? message.thread;
     part(article, "thread", [about?.name, about?.message_count], () => (about ? thread(about) : null));
     part(article, "sending", [sending, fault], () => fate(sending, fault ?? null));
+    part(article, "only-you", [isMine], () => (isMine ? onlyYou() : null));
   }
 
   /** Those who are named in it, as they are called here now. @param {Message} message */
@@ -209,6 +217,7 @@ export function makeRow(place) {
    */
   function text(message, written) {
     if (!written) return saying(message, place);
+    if (isThinking(message)) return h("p", { class: "system" }, thinkingWords(message, place));
     if (message.type === STARTER && !message.referenced_message) {
       return h("p", { class: "system" }, icon("info"), h("span", {}, t("message.starter_gone")));
     }
@@ -276,21 +285,5 @@ function thread(thread) {
     icon("thread"),
     h("bdi", { class: "clip" }, plainName(thread.name ?? "")),
     h("span", { class: "meta" }, count),
-  );
-}
-
-/** @param {Sending} sending @param {string | null} fault Why it was refused. */
-function fate(sending, fault) {
-  if (sending === null || sending === "sending" || sending === "sent") return null;
-  if (sending === "queued") return h("p", { class: "fate meta" }, t("message.queued"));
-  // Without a network nothing was asked yet: it goes again by itself.
-  if (sending === "unsure" && !navigator.onLine) return h("p", { class: "fate meta" }, t("message.queued"));
-  const words = sending === "failed" ? t("message.failed") : t("message.unsure");
-  return h(
-    "p",
-    { class: "fate" },
-    h("span", {}, words, ...(sending === "failed" && fault ? [" ", h("bdi", {}, fault)] : [])),
-    h("button", { type: "button", class: "button plain", "data-act": "retry" }, t("message.retry")),
-    h("button", { type: "button", class: "button plain", "data-act": "discard" }, t("message.discard")),
   );
 }

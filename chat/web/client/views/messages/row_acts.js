@@ -1,6 +1,7 @@
 // What is done with rows: buttons by one listener for all, keys on the row that has the focus, one tab stop for the
 // list.
 
+import { isEphemeral } from "../../store/interactions.js";
 import { reveal } from "./body.js";
 import { emojiKey } from "./reactions.js";
 import { makeToolbar } from "./toolbar.js";
@@ -19,6 +20,9 @@ const LETTERS = {
   Delete: "delete",
   Enter: "menu",
 };
+
+/** What can be done with a message that nobody else sees, besides what is the list's own. */
+const WITH_EPHEMERAL = new Set(["copy", "profile", "link", "channel", "invite", "use", "choose"]);
 
 /**
  * @param {object} parts
@@ -60,6 +64,10 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
     if (act === "discard") return void acts.messages.discard(message.nonce ?? "");
     if (act === "jump") return jump(source.dataset["id"] ?? "");
     if (message.id === "") return;
+    if (isEphemeral(message)) {
+      if (act === "dismiss" || act === "delete") return acts.interactions.dismiss(message);
+      if (!WITH_EPHEMERAL.has(act)) return;
+    }
     if (act === "react") return told(react(message, source.dataset["emoji"] ?? ""));
     if (act === "copy") return told(navigator.clipboard.writeText(message.content));
     if (act === "unread") return markUnread(message.id);
@@ -142,6 +150,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
     const article = /** @type {Element} */ (event.target).closest?.("article");
     const item = article?.parentElement ? itemAt(article.parentElement) : undefined;
     if (!article || item === undefined || item.message.id === "") return;
+    if (isEphemeral(item.message)) return toolbar.hide();
     if (toolbar.article() !== article)
       toolbar.show(/** @type {HTMLElement} */ (article), item.message.author.id === myId);
   }

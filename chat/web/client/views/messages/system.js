@@ -3,6 +3,7 @@
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
+import { isThinking, thinkingWords } from "./answers.js";
 import { nameOf, plainName } from "../names/people.js";
 import { quoted, saidIn } from "../names/quoted.js";
 
@@ -65,6 +66,7 @@ export function saying(message, place) {
  */
 export function heard(message, place) {
   if (!isWritten(message)) return saying(message, place).querySelector("span")?.textContent ?? "";
+  if (isThinking(message)) return thinkingWords(message, place);
   return quoted(saidIn(message), place).slice(0, HEARD_CHARACTERS) || t("message.without_text");
 }
 
