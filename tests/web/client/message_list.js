@@ -70,6 +70,7 @@ async ({ count, unread, loaded, failures, picture }) => {
     reads: new Map([["100", { last: idOf(count - 1 - unread), mentions: 0 }]]),
     logs,
     outbox: new Map(),
+    used: new Map(),
   };
   const tell = () => watchers.forEach((run) => run());
   const store = { read, watch: (_, run) => (watchers.add(run), () => watchers.delete(run)) };

@@ -164,6 +164,30 @@ def test_a_message_ends_its_authors_typing(store: Kept) -> None:
     assert part(store, "typing") == {"11": {"3": 10_500}}
 
 
+def test_what_the_account_alone_sees_stays_until_it_is_gone(store: Kept) -> None:
+    message = {"channel_id": "11", "author": ANA, "type": 0, "content": "", "flags": 0, "mentions": []}
+    first, last = {**message, "id": "30"}, {**message, "id": "32"}
+    alone = {**message, "id": "31", "guild_id": "10", "flags": 64, "mentions": [ME], "mention_roles": []}
+
+    def shown(*page: dict[str, Any]) -> list[str]:
+        if page:
+            store.node.call("./logs", "open", store.itself(), "11", list(page))
+        return [each["id"] for each in store.node.call("./logs", "messages", store.itself(), "11")]
+
+    assert shown(first) == ["30"]
+    store.call("apply", "MESSAGE_CREATE", alone)
+    assert shown() == ["30", "31"]
+    assert (part(store, "channels 11 last_message_id"), part(store, "reads")) == (None, {})
+    # No page of the history has it; a page of what comes after it leaves it out.
+    assert shown(first, last) == ["30", "31", "32"]
+    assert shown(last) == ["32"]
+    store.call("apply", "MESSAGE_UPDATE", {**alone, "content": "changed"})
+    assert shown(first, last) == ["30", "31", "32"]
+    assert store.node.call("./logs", "messages", store.itself(), "11")[1]["content"] == "changed"
+    store.call("apply", "MESSAGE_DELETE", {"channel_id": "11", "id": "31"})
+    assert shown() == shown(first, last) == ["30", "32"]
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [

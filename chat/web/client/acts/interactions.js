@@ -21,6 +21,7 @@ import { putUsed } from "../store/interactions.js";
 /** @typedef {{channelId: Id, guildId: Id | null}} Where */
 
 const COMPONENT = 3;
+const FORM = 5;
 /** The server gives up after three seconds and says so; without a connection nobody does. */
 const SILENT_MS = 8000;
 
@@ -28,6 +29,7 @@ const SILENT_MS = 8000;
 const OUTCOMES = {
   INTERACTION_SUCCESS: () => ({ isAnswered: true }),
   INTERACTION_FAILURE: () => ({ isAnswered: false }),
+  INTERACTION_MODAL_CREATE: (form) => ({ isAnswered: true, form }),
 };
 
 /** @param {import("./acts.js").Parts} parts */
@@ -93,6 +95,20 @@ export function makeInteractionActs({ store, rest, connection, random }) {
         throw error;
       }
     },
+    /**
+     * Send a form that was filled in.
+     * @param {Form} form
+     * @param {Id | null} guildId
+     * @param {object[]} parts What was filled in, by the `custom_id` of each part.
+     */
+    submit: (form, guildId, parts) =>
+      tell(random(), {
+        type: FORM,
+        application_id: form.application.id,
+        channel_id: form.channel_id,
+        guild_id: guildId,
+        data: { id: form.id, custom_id: form.custom_id, components: parts },
+      }),
     /** Take an answer that nobody else sees out of sight. @param {Message} message */
     dismiss: (message) => store.put((state, touch) => dismiss(state, message, touch)),
   };

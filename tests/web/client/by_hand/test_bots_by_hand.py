@@ -163,7 +163,7 @@ def test_answers_for_one_and_answers_that_come_later(visit: MakeVisitor, bot: Bo
 
     # It stays when the history is fetched anew, can be used, and has none of what others would have to see.
     secret.hover()
-    expect(page.get_by_role("toolbar", name="What to do with this message")).to_be_hidden()
+    expect(page.get_by_role("toolbar", name="What you can do with this message")).to_be_hidden()
     asked.get_by_role("button", name="Later").click()
     thinking = page.get_by_role("article").filter(has_text="is thinking")
     expect(thinking).to_be_visible()
@@ -197,6 +197,77 @@ def test_an_answer_says_who_used_which_command(visit: MakeVisitor, bot: BotBesid
     }
     alice.home.call("POST", "/v1/interactions", act, bob["token"])
     answer = page.get_by_role("article").filter(has_text="It rains.")
-    expect(answer.locator(".used")).to_have_text("bob used /weather")
+    expect(answer.locator(".used")).to_have_text("Bob used /weather")
     is_fine(alice)
     alice.page_fits()
+
+
+def test_a_form_is_filled_in_and_stays_open_until_it_is_taken(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page = alice.page
+    bed = {"type": 3, "custom_id": "bed", "options": [{"label": name, "value": name} for name in ("north", "south")]}
+    parts = [
+        {"type": 10, "content": "Tell of **one** bed."},
+        row({"type": 4, "custom_id": "what", "style": 1, "label": "What grows?", "min_length": 3, "max_length": 10}),
+        {
+            "type": 18,
+            "label": "More",
+            "description": "In your words",
+            "component": {"type": 4, "custom_id": "more", "style": 2, "required": False},
+        },
+        {"type": 18, "label": "Bed", "component": bed},
+    ]
+    form = {"custom_id": "report", "title": "Report <b>", "components": parts}
+    bot.says(content="Report", components=[row(button("open"))])
+    bot.answers["open"] = lambda told: {"type": 9, "data": form}
+    alice.enters_as("alice", bot.path)
+    page.get_by_role("button", name="Open").click()
+    dialog = page.get_by_role("dialog", name="Report <b>")
+    expect(dialog.locator("strong")).to_have_text("one")
+    expect(dialog.get_by_label("What grows?")).to_be_focused()
+    expect(dialog.get_by_label("More (optional)")).to_have_attribute("maxlength", "4000")
+    is_fine(alice)
+    alice.page_fits()
+
+    # What is missing is said at its place; the browser itself holds the lengths.
+    dialog.get_by_label("What grows?").press_sequentially("kale and leek")
+    expect(dialog.get_by_label("What grows?")).to_have_value("kale and l")
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_text("This is needed.")).to_be_visible()
+    dialog.get_by_role("button", name="Bed").click()
+    choice = page.get_by_role("dialog", name="Choose")
+    choice.get_by_role("radio", name="south").check()
+    choice.get_by_role("button", name="Choose").click()
+
+    # Nobody answers; the form says so and keeps what was written. Then the bot does.
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.locator("form")).to_have_attribute("aria-busy", "true")
+    alice.home.pass_time(4)
+    expect(dialog.get_by_role("alert").filter(has_text="did not answer")).to_be_visible()
+    bot.answers["report"] = lambda told: {"type": 4, "data": {"content": "Thanks.", "flags": 64}}
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("article").filter(has_text="Thanks.")).to_be_visible()
+    filled = [part for part in bot.told[-1]["data"]["components"] if part["type"] != 10]
+    assert filled[0]["components"][0]["value"] == "kale and l"
+    assert [part["component"].get("value", part["component"].get("values")) for part in filled[1:]] == ["", ["south"]]
+
+
+def test_a_form_that_is_refused_says_why(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    page = alice.page
+    name = {"type": 4, "custom_id": "name", "style": 1, "label": "Name", "value": "kale"}
+    bot.says(content="Sign up", components=[row(button("sign"))])
+    bot.answers["sign"] = lambda told: {
+        "type": 9,
+        "data": {"custom_id": "signed", "title": "Sign up", "components": [row(name)]},
+    }
+    alice.enters_as("alice", bot.path)
+    page.get_by_role("button", name="Sign").click()
+    dialog = page.get_by_role("dialog", name="Sign up")
+    expect(dialog.get_by_label("Name")).to_have_value("kale")
+    alice.home.pass_time(16 * 60)
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_role("alert").first).to_be_visible()
+    expect(dialog.get_by_label("Name")).to_have_value("kale")
+    is_fine(alice)

@@ -113,7 +113,7 @@ function button(one, ground) {
   return one.disabled || ground.isCopy ? h("span", { class: "button", "aria-disabled": "true" }, ...words) : leads;
 }
 
-/** @param {import("wire").ComponentEmoji | undefined} one */
+/** @param {Component["emoji"]} one */
 export function sign(one) {
   if (!one?.name) return [];
   if (!one.id) return [h("span", { class: "component-sign" }, one.name)];
@@ -137,7 +137,7 @@ function section(one, ground) {
 
 /**
  * The attachment that a medium is.
- * @param {import("wire").ComponentMedia | undefined} medium
+ * @param {Component["media"]} medium
  * @param {Ground} ground
  */
 function fileOf(medium, { files }) {

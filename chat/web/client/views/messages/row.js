@@ -80,6 +80,8 @@ export function makeRow(place) {
     const written = isWritten(message);
     const isOut = (message.flags & PUBLISHED) !== 0;
     const isMine = isEphemeral(message);
+    const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
+    const said = isByComponents ? message.components : message.content;
     const isNamed = !written || isThinking(message);
     element.dataset["key"] = item.key;
     article.dataset["id"] = message.id;
@@ -101,13 +103,12 @@ export function makeRow(place) {
     part(
       article,
       "text",
-      [message.content, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message)],
+      [said, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message)],
       () => ((words = heard(message, place)), text(message, written)),
     );
     const told = isMine ? `${words} ${t("message.only_you")}` : words;
     article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: told }));
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
-    const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
     part(article, "media", [message.attachments, isByComponents], () =>
       message.attachments?.length && !isByComponents ? media(message.attachments) : null,
     );

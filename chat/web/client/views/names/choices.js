@@ -11,7 +11,7 @@ import { nameOf, plainName, tagOf } from "./people.js";
  * @property {string} value What the application gets.
  * @property {string} label
  * @property {string} more What tells it from others, or what it is about.
- * @property {import("wire").ComponentEmoji | undefined} [emoji]
+ * @property {Component["emoji"]} [emoji]
  */
 
 const TEXTS = 3;
@@ -93,12 +93,10 @@ function people(place, channelId) {
   const guild = guildOf(place);
   const recipients = channels.get(channelId)?.recipients ?? [];
   const ids = guild ? [...guild.members.keys()] : [session.me, ...recipients.map(({ id }) => id)];
-  const known = ids.map(
-    (id) => users.get(id) ?? guild?.members.get(id)?.user ?? recipients.find((one) => one.id === id),
-  );
-  return known
-    .filter((user) => user !== undefined && Boolean(user.username))
-    .map((user) => ({ value: user.id, label: nameOf(place, user), more: tagOf(user) }));
+  return ids.flatMap((id) => {
+    const user = users.get(id) ?? guild?.members.get(id)?.user ?? recipients.find((one) => one.id === id);
+    return user?.username ? [{ value: id, label: nameOf(place, user), more: tagOf(user) }] : [];
+  });
 }
 
 /** @param {Place} place @returns {Choosable[]} */

@@ -26,6 +26,7 @@ export function makeUses({ app, guildId }) {
    */
   async function use(message, component, values) {
     const outcome = await acts.interactions.use(message, guildId, component, values);
+    if (outcome.form) app.open("bot_form", { form: outcome.form, guildId });
     if (outcome.isAnswered) return;
     app.announce(t("components.silent_name", { name: nameOf({ store, guildId }, message.author) }));
   }
