@@ -101,13 +101,14 @@ class Server:
         """Set up what programs of other services expect; the OpenAPI document leaves it out."""
         compat, mounts, second_names = self.settings.compat, list[Mount](), dict[str, str]()
         if compat.discord == "on":
-            from chat.compat.discord import rest
+            from chat.compat.discord import own_operations, rest
             from chat.compat.discord.events import Translator
             from chat.compat.discord.gateway import DiscordGateway
 
-            self._routes.append(rest.routes)
+            self._routes.append(own_operations.routes)
             mounts += rest.MOUNTS
-            translator = Translator(self.areas.accounts.account_states, self.core.guild_states)
+            members = self.areas.guilds.memberships.every
+            translator = Translator(self.areas.accounts.account_states, self.core.guild_states, members)
             self.gateway.mount = DiscordGateway(translator, self.core.origins)
         if compat.fluxer == "on":
             from chat.compat import fluxer

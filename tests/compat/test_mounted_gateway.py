@@ -73,6 +73,38 @@ async def test_ready_has_what_libraries_demand_and_nothing_of_our_clients(
     assert all("username" in member["user"] and member["flags"] == 0 for member in guild["members"])
 
 
+async def guild_told(world: World, **members: Any) -> Any:
+    bot = await connected(world.bot, **members)
+    return (await bot.expect("GUILD_CREATE")).data
+
+
+async def test_a_small_guild_comes_with_every_member(chat_world: World, autojump_clock: MockClock) -> None:
+    everybody = {chat_world.bot.id, *(actor.id for actor in (chat_world.alice, chat_world.bob, chat_world.carol))}
+    guild = await guild_told(chat_world)
+    assert {member["user"]["id"] for member in guild["members"]} == everybody
+    assert (guild["large"], guild["member_count"]) == (False, 4)
+    # Who did not ask for members is told that there are more of them.
+    guild = await guild_told(chat_world, intents=ALL_INTENTS & ~Intent.GUILD_MEMBERS)
+    assert [member["user"]["id"] for member in guild["members"]] == [chat_world.bot.id]
+    assert guild["large"] is True
+
+
+@pytest.mark.parametrize(
+    ("threshold", "whole"), [(None, False), (55, True), (10, False), ("many", False), (9_000, True)]
+)
+async def test_a_large_guild_is_asked_for(
+    chat_world: World, threshold: object, whole: bool, autojump_clock: MockClock
+) -> None:
+    body = {"user_id": chat_world.bot.id, "count": 1, "members": 50}
+    (guild_id,) = (await chat_world.anyone.post("/v1/_dev/guilds/bulk", body)).expect(200)["guild_ids"]
+    named = {} if threshold is None else {"large_threshold": threshold}
+    bot = await connected(chat_world.bot, **named)
+    guild = (await bot.expect("GUILD_CREATE", where=lambda d: d["id"] == guild_id)).data
+    assert (len(guild["members"]), guild["large"]) == ((51, False) if whole else (1, True))
+    await bot.send(8, {"guild_id": [guild_id], "query": "", "limit": 0})
+    assert len((await bot.expect("GUILD_MEMBERS_CHUNK")).data["members"]) == 51
+
+
 @pytest.mark.parametrize("version", ["10", "9"])
 async def test_every_payload_has_s_t_and_d(chat_world: World, version: str, autojump_clock: MockClock) -> None:
     bot = await connected(chat_world.bot, query=f"v={version}&encoding=json")

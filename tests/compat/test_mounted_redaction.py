@@ -34,7 +34,7 @@ messages = st.recursive(
         lambda whole, answered, forwarded: {
             **whole,
             "referenced_message": answered,
-            "message_snapshots": forwarded,
+            "message_snapshots": [{"message": each} for each in forwarded],
         },
         inner,
         inner | st.none(),

@@ -3,18 +3,19 @@ other (architecture.md, Second mount)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import orjson
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.compat.discord.intents import HEARD_BY_THEMSELVES, WITH_CONTENT, Intent, is_heard
 from chat.compat.discord.objects import Object, completed
 from chat.compat.discord.redaction import readers, redacted, without_what_it_answers
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
-from chat.domain.standing.guild_states import GuildStates
+from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 
@@ -86,6 +87,18 @@ class Translator:
 
     _accounts: AccountStates
     _guild_states: GuildStates
+    _members: Callable[[GuildState], Sequence[wire.Member]]
+    """Every member of a small guild, from the database."""
+
+    def with_members(self, event: OutgoingEvent, large_threshold: int) -> OutgoingEvent:
+        """GUILD_CREATE with every member of the guild, where it has no more than the session takes at once: caches of
+        the libraries hold what they were told, and few of them ask."""
+        data: Object = orjson.loads(event.data)
+        state = self._guild_states.get(int(data["id"]))
+        if state is None or state.member_count > large_threshold:
+            return event
+        members = orjson.dumps({**data, "members": self._members(state)})
+        return OutgoingEvent(event.name, members, retained=event.retained)
 
     def form(self, event: OutgoingEvent, intents: int) -> EventForm | OutgoingEvent:
         """What the event is for sessions with these intents, kept with it: a single event where it is one for all."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from chat.auth.principal import Principal
 from chat.classes import frozen
 from chat.compat.discord.events import Translator
-from chat.compat.discord.session import MountedSession
+from chat.compat.discord.session import LARGE_THRESHOLD, LARGE_THRESHOLD_MAXIMUM, MountedSession
 from chat.compat.discord.sockets import MOUNT, mounted_connection
 from chat.domain.policy.origins import Origins
 from chat.domain.presence.account_presence import SessionPresence
@@ -19,6 +19,7 @@ from chat.gateway.session import GatewaySession, MakeSession
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.protocol.commands import ConnectionQuery, Identify
+from chat.protocol.whole_numbers import whole
 
 
 @frozen(eq=False)
@@ -49,6 +50,7 @@ class DiscordGateway:
             identify,
             presence,
             intents=identify.d["intents"],  # as the socket has read them
+            large_threshold=_large_threshold(identify.d.get("large_threshold")),
             translator=self._translator,
             application_id=str(principal.application_id) if principal.is_bot else "",
             resume_url=resume_url,
@@ -57,3 +59,10 @@ class DiscordGateway:
     def revive(self, session_id: str, **kept: Any) -> GatewaySession:
         """A session that was kept over a restart."""
         return MountedSession(session_id, translator=self._translator, **kept)
+
+
+def _large_threshold(asked: object) -> int:
+    number = whole(asked)
+    if type(number) is not int:
+        return LARGE_THRESHOLD
+    return max(LARGE_THRESHOLD, min(number, LARGE_THRESHOLD_MAXIMUM))

@@ -41,12 +41,34 @@ def _sticker_items(message: Object) -> None:
         message["sticker_items"] = [{**item, "format_type": _format_of(item)} for item in message["stickers"]]
 
 
+def _message(message: Object) -> None:
+    _sticker_items(message)
+    # A forwarded message lies one member deeper there.
+    snapshots = message.get("message_snapshots", ())
+    if any("message" not in snapshot for snapshot in snapshots):
+        message["message_snapshots"] = [{"message": {"mentions": [], "components": [], **each}} for each in snapshots]
+        for each in message["message_snapshots"]:
+            _sticker_items(each["message"])
+
+
+def _invite(invite: Object) -> None:
+    invite.setdefault("approximate_member_count", invite["member_count"])
+    invite.setdefault("approximate_presence_count", invite["presence_count"])
+    if "guild" in invite:
+        invite["guild"] = INVITE_GUILD | invite["guild"]
+
+
 def _counts(reaction: Object) -> None:
     reaction.setdefault("count_details", {"burst": 0, "normal": reaction["count"]})
 
 
 def _description(application: Object) -> None:
     application["description"] = application.get("description") or ""
+
+
+def _large(guild: Object) -> None:
+    """Where the list of members is not whole, libraries that want it whole ask for the rest."""
+    guild["large"] = len(guild.get("members", ())) < guild["member_count"]
 
 
 def _archive_duration(channel: Object) -> None:
@@ -75,7 +97,7 @@ ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
 ROLE: Final = ObjectKind(("hoist", "color", "permissions"), {"managed": False}, _colors)
 MEMBER: Final = ObjectKind(("joined_at", "roles", "nick"), {"flags": 0})
 USER: Final = ObjectKind(("discriminator", "username"), made=_public_flags)
-MESSAGE: Final = ObjectKind(("author", "channel_id", "mentions"), made=_sticker_items)
+MESSAGE: Final = ObjectKind(("author", "channel_id", "mentions"), {"components": []}, _message)
 REACTION: Final = ObjectKind(("me", "emoji", "count"), made=_counts)
 EMOJI: Final = ObjectKind(
     ("animated", "id", "name", "nsfw"),
@@ -99,12 +121,35 @@ GUILD: Final = ObjectKind(
 )
 WHOLE_GUILD: Final = ObjectKind(
     ("voice_states", "member_count", "channels"),
-    {"large": False, "guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
+    {"guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
+    _large,
 )
-APPLICATION: Final = ObjectKind(("verify_key", "bot_public"), {"flags": ALLOWED_INTENTS, "summary": ""}, _description)
+INVITE: Final = ObjectKind(("presence_count", "member_count", "code", "channel"), made=_invite)
+INVITE_GUILD: Final[Object] = {"description": None, "nsfw_level": 0, "vanity_url_code": None, "verification_level": 0}
+"""What the guild of an invite lacks: those who hold a code are told no more of it."""
+AUDIT_LOG: Final = ObjectKind(
+    ("audit_log_entries",),
+    {
+        "application_commands": [],
+        "auto_moderation_rules": [],
+        "guild_scheduled_events": [],
+        "integrations": [],
+        "threads": [],
+        "users": [],
+        "webhooks": [],
+    },
+)
+# Accounts of people have no applications installed.
+APPLICATION: Final = ObjectKind(
+    ("verify_key", "bot_public"),
+    {"approximate_user_install_count": 0, "flags": ALLOWED_INTENTS, "summary": ""},
+    _description,
+)
 CHANNEL: Final = ObjectKind(("default_auto_archive_duration", "type"), made=_archive_duration)
 
-DEMANDED: Final = (ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, APPLICATION, CHANNEL)
+DEMANDED: Final = (
+    ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, INVITE, AUDIT_LOG, APPLICATION, CHANNEL,
+)  # fmt: skip
 _BY_FIRST_MARK: Final = {kind.marks[0]: kind for kind in DEMANDED}
 _FIRST_MARKS: Final = _BY_FIRST_MARK.keys()
 _CONTAINERS: Final = frozenset({dict, list, tuple})

@@ -72,7 +72,7 @@ def _answered(message: Object | None) -> Object | None:
 
 
 def _forwarded(snapshots: list[Object]) -> list[Object]:
-    return [redacted(snapshot) for snapshot in snapshots]
+    return [{"message": redacted(snapshot["message"])} for snapshot in snapshots]
 
 
 NESTED: Final[dict[str, Callable[[Any], Any]]] = {"referenced_message": _answered, "message_snapshots": _forwarded}

@@ -9,20 +9,15 @@ from urllib.parse import unquote
 
 import attrs
 
-from chat.api import buckets
 from chat.api.answers import Answer, refusal
 from chat.api.mounts import Dialect, Mount
-from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.shapes import ANYTHING
+from chat.api.operation import Request
 from chat.compat.discord import errors
 from chat.compat.discord.objects import completed
+from chat.compat.discord.own_operations import OWN
 from chat.compat.discord.tokens import own_form
-from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
-
-OWN: Final = "/ discord"
-"""Where operations of the mount alone lie. A request target holds no space, so that no request names it."""
 
 ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("GET", "/v1/gateway", "GET", f"{OWN}/gateway"),
@@ -35,6 +30,11 @@ ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("GET", "/v1/guilds/{}/soundboard-sounds", "GET", f"{OWN}/empty/items"),
     ("GET", "/v1/applications/{}/emojis", "GET", f"{OWN}/empty/items"),
     ("GET", "/v1/sticker-packs", "GET", f"{OWN}/empty/sticker_packs"),
+    ("GET", "/v1/oauth2/applications/@me", "GET", f"{OWN}/application"),
+    ("GET", "/v1/applications/@me", "GET", f"{OWN}/application"),
+    ("GET", "/v1/guilds/{}/members/search", "GET", OWN + "/guilds/{}/members"),
+    ("DELETE", "/v1/channels/{}", "DELETE", OWN + "/channels/{}"),
+    ("DELETE", "/v1/invites/{}", "DELETE", OWN + "/invites/{}"),
     ("DELETE", "/v1/guilds/{}", "POST", "/v1/guilds/{}/delete"),
     ("PUT", "/v1/channels/{}/messages/pins/{}", "PUT", "/v1/channels/{}/pins/{}"),
     ("DELETE", "/v1/channels/{}/messages/pins/{}", "DELETE", "/v1/channels/{}/pins/{}"),
@@ -52,22 +52,6 @@ ONE_OF: Final[tuple[tuple[str, str, ErrorCode], ...]] = (
 """What is asked for singly there, and is one of a list here, or unknown."""
 
 AUDIT_LOG_REASON: Final = "x-audit-log-reason"
-
-EMPTY: Final[Mapping[str, object]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
-
-routes: Final = Routes(policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=ANYTHING)
-
-
-@routes.operation("GET", f"{OWN}/gateway", name="mount_get_gateway")
-async def get_gateway(request: Request, administration: AdministrationArea) -> object:
-    """Where the gateway is, for a library that asks before it has a token."""
-    return {"url": administration.discovery.gateway_bot(request.headers.get("host"))["url"]}
-
-
-@routes.operation("GET", OWN + "/empty/{shape}", name="mount_get_nothing")
-async def get_nothing(request: Request, shape: str) -> object:
-    """What libraries ask for by themselves and this server has none of."""
-    return EMPTY[shape]
 
 
 def _pattern(path: str) -> re.Pattern[str]:

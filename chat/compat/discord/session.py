@@ -13,6 +13,7 @@ import orjson
 
 from chat.classes import define
 from chat.compat.discord.events import Translator
+from chat.compat.discord.intents import Intent
 from chat.compat.discord.objects import ALLOWED_INTENTS
 from chat.compat.discord.sockets import MOUNT
 from chat.gateway.session import GatewaySession
@@ -20,6 +21,10 @@ from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 
 API_VERSION: Final = 10
+
+LARGE_THRESHOLD: Final = 50
+"""How many members a guild that is told whole has at most, unless Identify names another number."""
+LARGE_THRESHOLD_MAXIMUM: Final = 250
 
 OF_OURS: Final = frozenset(
     {
@@ -44,17 +49,19 @@ OF_OURS: Final = frozenset(
 
 @define(eq=False, weakref_slot=False)
 class MountedSession(GatewaySession):
-    """`intents` are those of its Identify; `resume_url` is what Ready names, which a revived session has sent."""
+    """`intents` and `large_threshold`, up to which a guild comes with every member, are those of its Identify;
+    `resume_url` is what Ready names, which a revived session has sent."""
 
     mount: ClassVar[str] = MOUNT
 
     intents: int = attrs.field(kw_only=True)
     translator: Translator = attrs.field(kw_only=True)
+    large_threshold: int = attrs.field(default=LARGE_THRESHOLD, kw_only=True)
     application_id: str = attrs.field(default="", kw_only=True)
     resume_url: str = attrs.field(default="", kw_only=True)
 
     def kept_besides(self) -> Mapping[str, Any]:
-        return {"intents": self.intents}
+        return {"intents": self.intents, "large_threshold": self.large_threshold}
 
     def take_ready(self) -> OutgoingEvent:
         return OutgoingEvent(EventName.READY, orjson.dumps(self._ready(orjson.loads(super().take_ready().data))))
@@ -72,6 +79,8 @@ class MountedSession(GatewaySession):
             self._take(each)
 
     def told(self, event: OutgoingEvent) -> Sequence[OutgoingEvent]:
+        if event.name == EventName.GUILD_CREATE and self.intents & Intent.GUILD_MEMBERS:
+            event = self.translator.with_members(event, self.large_threshold)
         forms = event.forms
         form = None if forms is None else forms.get(self.intents)
         if form is None:

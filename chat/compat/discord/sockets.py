@@ -172,9 +172,16 @@ def _presence(d: Mapping[str, Any]) -> Mapping[str, object]:
     return {**d, "custom_status": {"text": texts[0]} if texts else None}
 
 
+def _request_members(d: Mapping[str, Any]) -> Mapping[str, object]:
+    """Some libraries name the guild in a list."""
+    guild_ids = d.get("guild_id")
+    return {**d, "guild_id": guild_ids[0]} if isinstance(guild_ids, list) and len(guild_ids) == 1 else d
+
+
 SAID: Final[Mapping[int, Callable[[Mapping[str, Any]], Mapping[str, object]]]] = {
     Opcode.IDENTIFY: _identify,
     Opcode.RESUME: _credential,
     Opcode.PRESENCE_UPDATE: _presence,
+    Opcode.REQUEST_GUILD_MEMBERS: _request_members,
 }
 """What of a client's commands is put into our words."""

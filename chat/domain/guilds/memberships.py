@@ -87,6 +87,13 @@ class Memberships:
         found = await self._core.database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
         return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
 
+    def every(self, state: GuildState) -> list[wire.Member]:
+        """All members of a guild of at most a few hundred, as they are at this moment: nothing waits meanwhile."""
+        found = self._core.database.read_here(
+            functools.partial(_members_with_accounts, state.id, 0, state.member_count)
+        )
+        return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
+
     async def get(self, principal: Principal, guild_id: int, user_id: int) -> wire.Member:
         """One member.
 
