@@ -11,7 +11,7 @@ import pytest
 from chat.api.operation import Routes
 from chat.compat.discord.errors import NUMBERS, told
 from chat.compat.discord.own_operations import OWN, routes
-from chat.compat.discord.rest import ADDRESSES, ONE_OF
+from chat.compat.discord.rest import ADDRESSES, MISSING, ONE_OF
 from chat.compat.discord.tokens import own_form, without_scheme
 from chat.registries.error_codes import ErrorCode
 from chat.testing.http_client import HttpClient
@@ -265,3 +265,24 @@ async def test_a_forward_has_its_message_one_member_deeper(chat_world: World) ->
     (snapshot,) = theirs["message_snapshots"]
     assert snapshot["message"]["content"] == "to be carried on"
     assert (snapshot["message"]["mentions"], snapshot["message"]["components"], theirs["components"]) == ([], [], [])
+
+
+async def test_what_is_missing_is_named(chat_world: World) -> None:
+    guild = f"{REST}/guilds/{chat_world.guild_id}"
+    refused = await chat_world.bot.rest.post(f"{guild}/auto-moderation/rules", {"name": "No slugs"})
+    assert (refused.status, refused.json()["message"]) == (404, "This server has no auto-moderation rules.")
+    refused = await chat_world.bot.rest.get(f"{guild}/scheduled-events/5")
+    assert refused.json()["message"] == "This server has no scheduled events."
+    assert (await chat_world.bot.rest.get(f"{guild}/nonsense")).json()["message"] == "There is nothing here."
+    for path, _ in MISSING:
+        address = path.replace("/v1", REST).format(*[5, 5])
+        assert (await chat_world.bot.rest.post(address, {})).json()["message"].startswith("This server has no "), path
+
+
+async def test_members_of_each_role_are_counted(chat_world: World) -> None:
+    guild = f"/guilds/{chat_world.guild_id}"
+    made = (await chat_world.alice.rest.post(f"/v1{guild}/roles", {"name": "Crew"})).expect(200)["id"]
+    empty = (await chat_world.alice.rest.post(f"/v1{guild}/roles", {"name": "Nobody"})).expect(200)["id"]
+    (await chat_world.alice.rest.put(f"/v1{guild}/members/{chat_world.bob.id}/roles/{made}")).expect(204)
+    counts = (await chat_world.bot.rest.get(f"{REST}{guild}/roles/member-counts")).expect(200)
+    assert counts == {made: 1, empty: 0}

@@ -12,6 +12,7 @@ from chat.api.fields import Length, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.applications.applications import list_applications_or_get_own
 from chat.api.routes.guilds import guild_channels, invites, members
+from chat.api.routes.guilds import guilds as guild_routes
 from chat.api.schemas.shapes import ANYTHING
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
@@ -21,6 +22,7 @@ from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.threads.assemble import ThreadsArea
 from chat.store.guilds import guilds as guild_rows
+from chat.store.guilds import members as member_rows
 
 OWN: Final = "/ discord"
 """Where they lie. A request target holds no space, so that no request names it."""
@@ -68,6 +70,16 @@ async def search_members(request: Request, guilds: GuildsArea, guild_id: int, qu
     """Members of a guild by the beginning of a name, as a bare list."""
     found = await guilds.member_searches.search(request.principal, guild_id, query.query, limit=query.limit, offset=0)
     return found["members"]
+
+
+@routes.operation(
+    "GET", OWN + "/guilds/{guild_id}/role-counts", bucket=guild_routes.LIST_GUILD_ROLES, name="mount_count_roles"
+)
+async def count_roles(request: Request, core: Core, guilds: GuildsArea, guild_id: int) -> object:
+    """How many members have each role but @everyone, by the role's id."""
+    of_guild = await guilds.guilds.roles(request.principal, guild_id)
+    counts = await core.database.read(lambda connection: member_rows.counts_of_roles(connection, guild_id))
+    return {role["id"]: counts.get(int(role["id"]), 0) for role in of_guild if role["id"] != str(guild_id)}
 
 
 @routes.operation("DELETE", OWN + "/channels/{channel_id}", bucket=guild_channels.DELETE, name="mount_delete_channel")

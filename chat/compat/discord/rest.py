@@ -33,6 +33,7 @@ ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("GET", "/v1/oauth2/applications/@me", "GET", f"{OWN}/application"),
     ("GET", "/v1/applications/@me", "GET", f"{OWN}/application"),
     ("GET", "/v1/guilds/{}/members/search", "GET", OWN + "/guilds/{}/members"),
+    ("GET", "/v1/guilds/{}/roles/member-counts", "GET", OWN + "/guilds/{}/role-counts"),
     ("DELETE", "/v1/channels/{}", "DELETE", OWN + "/channels/{}"),
     ("DELETE", "/v1/invites/{}", "DELETE", OWN + "/invites/{}"),
     ("DELETE", "/v1/guilds/{}", "POST", "/v1/guilds/{}/delete"),
@@ -51,6 +52,28 @@ ONE_OF: Final[tuple[tuple[str, str, ErrorCode], ...]] = (
 )
 """What is asked for singly there, and is one of a list here, or unknown."""
 
+MISSING: Final[tuple[tuple[str, str], ...]] = (
+    ("/v1/guilds/{}/auto-moderation", "auto-moderation rules"),
+    ("/v1/guilds/{}/bulk-ban", "bans of many accounts at once"),
+    ("/v1/guilds/{}/integrations", "integrations"),
+    ("/v1/guilds/{}/onboarding", "onboarding"),
+    ("/v1/guilds/{}/preview", "previews of guilds"),
+    ("/v1/guilds/{}/prune", "pruning of members"),
+    ("/v1/guilds/{}/scheduled-events", "scheduled events"),
+    ("/v1/guilds/{}/soundboard-sounds", "sounds of guilds"),
+    ("/v1/guilds/{}/templates", "templates by these addresses"),
+    ("/v1/guilds/{}/welcome-screen", "welcome screens"),
+    ("/v1/guilds/{}/widget", "widgets"),
+    ("/v1/applications/{}/emojis", "emojis of applications"),
+    ("/v1/applications/{}/entitlements", "purchases"),
+    ("/v1/applications/{}/role-connections", "role connections"),
+    ("/v1/applications/{}/skus", "purchases"),
+    ("/v1/channels/{}/polls", "polls"),
+    ("/v1/channels/{}/send-soundboard-sound", "sounds of guilds"),
+    ("/v1/stage-instances", "stages"),
+)
+"""What that service has at these addresses and below, and this one has not: a bot's author reads why it is refused."""
+
 AUDIT_LOG_REASON: Final = "x-audit-log-reason"
 
 
@@ -59,6 +82,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 _ADDRESSES: Final = tuple((method, _pattern(path), there, target) for method, path, there, target in ADDRESSES)
+_MISSING: Final = tuple((re.compile(f"{_pattern(path).pattern}(/.*)?"), what) for path, what in MISSING)
 _ONE_OF: Final = tuple((_pattern(path), target, unknown) for path, target, unknown in ONE_OF)
 
 
@@ -83,7 +107,7 @@ class DiscordDialect(Dialect):
 
     def say(self, answer: Answer, request: Request) -> Answer:
         if answer.status >= 400:
-            return _refused(answer)
+            return _refused(_named(answer, request.path))
         body = answer.body
         if body is None:
             return answer
@@ -93,6 +117,17 @@ class DiscordDialect(Dialect):
                 if body is None:
                     return _refused(refusal(ApiError(unknown)))
         return attrs.evolve(answer, body=completed(body))
+
+
+def _named(answer: Answer, path: str) -> Answer:
+    """The refusal of an address that means something there and nothing here says what is missing."""
+    body = answer.body
+    if not isinstance(body, dict) or body.get("code") != ErrorCode.NOT_FOUND:
+        return answer
+    missing = next((what for pattern, what in _MISSING if pattern.fullmatch(path)), None)
+    if missing is None:
+        return answer
+    return attrs.evolve(answer, body={**body, "message": f"This server has no {missing}."})
 
 
 def _id_of(each: Mapping[str, Any]) -> object:

@@ -168,6 +168,15 @@ def role_ids(connection: sqlite3.Connection, guild_id: int, user_id: int) -> fro
     return frozenset([role_id for (role_id,) in rows])
 
 
+def counts_of_roles(connection: sqlite3.Connection, guild_id: int) -> dict[int, int]:
+    """How many members have each role that anybody has."""
+    return dict(
+        connection.execute(
+            "SELECT role_id, count(*) FROM member_roles WHERE guild_id = ? GROUP BY role_id", (guild_id,)
+        ).fetchall()
+    )
+
+
 def of_guild(connection: sqlite3.Connection, guild_id: int, after: int, limit: int) -> list[Member]:
     """Members with a user id above `after`, at most `limit`, in order of user id."""
     rows = connection.execute(_OF_GUILD, (guild_id, after, limit)).fetchall()
