@@ -336,6 +336,16 @@ class GatewayClient:
             name, lambda payload: payload.name == name and (where is None or where(payload.data)), seconds
         )
 
+    async def expect_one_of(
+        self, *names: str, where: Where | None = None, seconds: float = WAIT_SECONDS
+    ) -> ServerPayload:
+        """The next Dispatch of one of these names whose `d` satisfies `where`; what comes before it is passed over."""
+        return await self._expect(
+            " or ".join(names),
+            lambda payload: payload.name in names and (where is None or where(payload.data)),
+            seconds,
+        )
+
     async def expect_opcode(self, op: int, *, seconds: float = WAIT_SECONDS) -> ServerPayload:
         """The next payload with that opcode; what comes before it is passed over."""
         return await self._expect(f"opcode {int(op)}", lambda payload: payload.op == op, seconds)

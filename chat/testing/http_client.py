@@ -61,10 +61,12 @@ class Response:
             return None
         return value.get("code") if isinstance(value, dict) and self.status >= 400 else None
 
-    def expect(self, status: int) -> Any:
-        """The decoded body (None when it is empty), or an AssertionError that shows what came instead."""
-        if self.status != status:
-            raise AssertionError(f"expected {status}, got {self.status}: {self.body[:2_000]!r}")
+    def expect(self, *statuses: int) -> Any:
+        """The decoded body (None when it is empty) of an answer with one of these statuses, or an AssertionError that
+        shows what came instead."""
+        if self.status not in statuses:
+            expected = " or ".join(map(str, statuses))
+            raise AssertionError(f"expected {expected}, got {self.status}: {self.body[:2_000]!r}")
         return self.json() if self.body else None
 
 

@@ -10,6 +10,7 @@ import trio
 from chat.development.answers import ShownSession
 from chat.testing.conversation import Conversation
 from chat.testing.gateway_client import GatewayClient
+from chat.testing.interacting import Acting, Answering
 from chat.testing.network import Route
 from chat.testing.rest_client import RestClient
 
@@ -80,12 +81,24 @@ class NoAdministrator(LookupError):
 
 
 class Person(Actor):
-    def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
+    """Somebody who talks, and uses what applications offer (`chat.testing.interacting`) in the world's channel or, by
+    `at`, in another one."""
+
+    def __init__(
+        self, description: Mapping[str, str], route: Route, nursery: trio.Nursery, *, channel_id: str = ""
+    ) -> None:
         token = description["token"]
         super().__init__(description["id"], token, token, route, nursery, name=description["username"])
+        acting = Acting(self, channel_id)
+        self.invoke, self.type_into = acting.invoke, acting.type_into
+        self.press, self.choose, self.submit = acting.press, acting.choose, acting.submit
         self.username = description["username"]
         self.email = description["email"]
         self.password = description["password"]
+
+    def at(self, channel_id: str) -> Acting:
+        """The same person at another channel."""
+        return Acting(self, channel_id)
 
 
 class Bot(Actor):
@@ -94,6 +107,14 @@ class Bot(Actor):
         super().__init__(description["user_id"], token, f"Bot {token}", route, nursery, name="bot")
         self.application_id = description["application_id"]
         self.client_secret = description["client_secret"]
+        says = Answering(self)
+        self.register, self.answer, self.defer = says.register, says.answer, says.defer
+        self.change, self.offer, self.open_form, self.follow_up = (
+            says.change,
+            says.offer,
+            says.open_form,
+            says.follow_up,
+        )
 
 
 class World:
@@ -111,7 +132,9 @@ class World:
         """What its clients say and hear; the report of a failure shows the end of it."""
         route = route.noted_in(self.conversation)
         self._admin = Person(description["admin"], route, nursery) if "admin" in description else None
-        self.alice, self.bob, self.carol = (Person(user, route, nursery) for user in description["users"])
+        self.alice, self.bob, self.carol = (
+            Person(user, route, nursery, channel_id=description["channel_id"]) for user in description["users"]
+        )
         self.bot = Bot(description["bot"], route, nursery)
         self._admin_key: str | None = description.get("admin_key")
         self.guild_id: str = description["guild_id"]
