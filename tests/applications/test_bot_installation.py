@@ -88,6 +88,15 @@ async def test_together_with_other_scopes_a_code_comes_back(chat_world: World) -
     assert tokens["scope"] == "identify bot"
 
 
+async def test_links_of_libraries_ask_for_commands_besides(chat_world: World) -> None:
+    client = await OAuth2Client.make(chat_world)
+    link = {"redirect_uri": None, "guild_id": chat_world.guild_id}
+    (await client.ask(chat_world.alice, "bot applications.commands", **link)).expect(200)  # type: ignore[arg-type]
+    (await member_of(chat_world, client)).expect(200)
+    alone = await client.ask(chat_world.alice, "applications.commands", **link)  # type: ignore[arg-type]
+    assert alone.status == 400
+
+
 async def test_without_the_scope_or_a_guild_nobody_joins(chat_world: World) -> None:
     client = await OAuth2Client.make(chat_world)
     await client.code(chat_world.alice, "identify", guild_id=chat_world.guild_id, permissions="8")

@@ -104,13 +104,19 @@ def scopes_of(application_id: int) -> tuple[str, ...]:
     return tuple(scope.value for scope in SCOPES)
 
 
+COMMANDS_SCOPE: Final = "applications.commands"
+
+
 def requested_scopes(text: str | None, application_id: int) -> tuple[str, ...]:
-    """The scopes in a `scope` parameter, each once, in registry order.
+    """The scopes in a `scope` parameter, each once, in registry order. Links that libraries make ask for `bot` and
+    `applications.commands`: a bot here brings its commands along.
 
     :raises OAuth2Error: invalid_scope for none at all, and for one that this application cannot be granted.
     """
     asked = {name for name in _SEPARATORS.split(text or "") if name}
     known = scopes_of(application_id)
+    if Scope.BOT in asked:
+        asked.discard(COMMANDS_SCOPE)
     if not asked or not asked.issubset(known):
         raise invalid_scope()
     return tuple(name for name in known if name in asked)
