@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import math
 import random
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,6 +21,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import structlog
 import trio
 import trio.testing
 
@@ -30,6 +32,7 @@ from chat.config import Loaded, load_settings
 from chat.development.answers import DescribedWorld
 from chat.development.seeded_world import SeededWorld, describe
 from chat.domain.policy.origins import Origins
+from chat.log import without_secrets
 from chat.port.listener import Listener, open_listeners
 from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
@@ -192,6 +195,7 @@ async def open_chat_server(
     gateway sockets served by a node of its own, which stays over a restart (None: as the option `--chat-gateway` says).
     Two runs from one seed on a virtual clock do the same.
     """
+    _log_plainly()
     loaded = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True)
     async with trio.open_nursery() as nursery:
         chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
@@ -204,6 +208,22 @@ async def open_chat_server(
         await server.start()
         yield server
         nursery.cancel_scope.cancel()
+
+
+def _log_plainly() -> None:
+    """Where the test has no wish: what structlog does by itself is to print every local variable of every frame, a
+    hundred thousand lines for one error."""
+    if structlog.is_configured():
+        return
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            without_secrets,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),  # as it is then: pytest captures it
+    )
 
 
 def _with_node(seed: int) -> tuple[Broker, GatewayNode]:
