@@ -1,5 +1,5 @@
 """What the development routes answer, and what `chat dev --json` prints: objects of this server alone, which the
-documents of the API do not describe (development.md)."""
+documents of the API do not describe (development.md, Development routes)."""
 
 from __future__ import annotations
 

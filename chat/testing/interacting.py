@@ -1,4 +1,4 @@
-"""What people do with an application, and what a bot answers, as clients and bots do it (interactions.md).
+"""What people do with an application, and what a bot answers, as clients and bots do it (interactions.md, Answers).
 
     await chat_world.bot.register({"name": "ping", "description": "Answers."})
     shown = await chat_world.alice.invoke("ping")
@@ -34,7 +34,7 @@ OUTCOMES: Final = (
 )
 EPHEMERAL: Final = 1 << 6
 
-Object = dict[str, Any]
+Object = Mapping[str, Any]
 
 
 class NotAnswered(AssertionError):
@@ -51,6 +51,8 @@ class Form:
 
     data: Object
     channel_id: str
+    message_id: str | None = None
+    """The message whose component opened it."""
 
     @property
     def title(self) -> str:
@@ -104,7 +106,7 @@ class Acting:
         command, nested = await self._named(name)
         data: Object = {"id": command["id"], "options": _within(nested, _options(options))}
         if target is not None:
-            data["target_id"] = _value(target)
+            data = {**data, "target_id": _value(target)}
         return await self._act(InteractionType.APPLICATION_COMMAND, command["application_id"], data)
 
     async def type_into(self, name: str, option: str, text: object, /, **options: object) -> Sequence[Object]:
@@ -137,11 +139,13 @@ class Acting:
         ]
         data = {"id": form.data["id"], "components": filled}
         application_id = form.data["application"]["id"]
-        return await self._act(InteractionType.MODAL_SUBMIT, application_id, data, channel_id=form.channel_id)
+        kind, place = InteractionType.MODAL_SUBMIT, {"channel_id": form.channel_id}
+        return await self._act(kind, application_id, data, used_id=form.message_id, **place)
 
     async def _use(self, message: Object, data: Object) -> Shown:
         place = {"channel_id": message["channel_id"], "message_id": message["id"]}
-        return await self._act(InteractionType.MESSAGE_COMPONENT, _application_of(message), data, **place)
+        kind = InteractionType.MESSAGE_COMPONENT
+        return await self._act(kind, _application_of(message), data, used_id=message["id"], **place)
 
     async def _named(self, name: str) -> tuple[Object, Sequence[str]]:
         """The command of that name, and the names below it."""
@@ -159,7 +163,9 @@ class Acting:
             raise UnknownCommand(f"{self._person.name} is offered no command {name!r} here, but: {known or 'none'}")
         return below, nested
 
-    async def _act(self, kind: InteractionType, application_id: str, data: Object, **place: str) -> Shown:
+    async def _act(
+        self, kind: InteractionType, application_id: str, data: Object, *, used_id: str | None = None, **place: str
+    ) -> Shown:
         client = await self.client()
         nonce, before = f"act-{next(self._nonces)}", len(client.dispatches)
         body = {
@@ -179,9 +185,9 @@ class Acting:
         if ended.name == "INTERACTION_AUTOCOMPLETE":
             return Shown(told["id"], choices=told["choices"])
         if ended.name == "INTERACTION_MODAL_CREATE":
-            return Shown(told["id"], form=Form(told, str(body["channel_id"])))
+            return Shown(told["id"], form=Form(told, str(body["channel_id"]), used_id))
         heard = [each.data for each in client.dispatches[before:] if each.name in {"MESSAGE_CREATE", "MESSAGE_UPDATE"}]
-        return Shown(told["id"], _answer_among(heard, told["id"], application_id, place.get("message_id")))
+        return Shown(told["id"], _answer_among(heard, told["id"], application_id, used_id))
 
 
 def _answer_among(heard: Sequence[Object], interaction_id: str, application_id: str, used_id: str | None) -> Object:

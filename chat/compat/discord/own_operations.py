@@ -46,8 +46,17 @@ async def get_nothing(request: Request, shape: str) -> object:
     return EMPTY[shape]
 
 
+class CountedApplication(wire.OwnApplication):
+    """As libraries read it at their start."""
+
+    approximate_guild_count: int
+    """The number of guilds that its bot is in."""
+
+
 @routes.operation("GET", f"{OWN}/application", bucket=buckets.APPLICATIONS, name="mount_get_own_application")
-async def get_own_application(request: Request, core: Core, applications: ApplicationsArea) -> object:
+async def get_own_application(
+    request: Request, core: Core, applications: ApplicationsArea
+) -> list[wire.Application] | CountedApplication:
     """The caller's application with the number of guilds that its bot is in; for a person its applications."""
     found = await list_applications_or_get_own(request, applications)
     if isinstance(found, list):
@@ -66,7 +75,9 @@ class MemberNames:
 
 
 @routes.operation("GET", OWN + "/guilds/{guild_id}/members", bucket=members.SEARCH, name="mount_search_members")
-async def search_members(request: Request, guilds: GuildsArea, guild_id: int, query: MemberNames) -> object:
+async def search_members(
+    request: Request, guilds: GuildsArea, guild_id: int, query: MemberNames
+) -> list[wire.FoundMember]:
     """Members of a guild by the beginning of a name, as a bare list."""
     found = await guilds.member_searches.search(request.principal, guild_id, query.query, limit=query.limit, offset=0)
     return found["members"]
@@ -75,7 +86,7 @@ async def search_members(request: Request, guilds: GuildsArea, guild_id: int, qu
 @routes.operation(
     "GET", OWN + "/guilds/{guild_id}/role-counts", bucket=guild_routes.LIST_GUILD_ROLES, name="mount_count_roles"
 )
-async def count_roles(request: Request, core: Core, guilds: GuildsArea, guild_id: int) -> object:
+async def count_roles(request: Request, core: Core, guilds: GuildsArea, guild_id: int) -> dict[str, int]:
     """How many members have each role but @everyone, by the role's id."""
     of_guild = await guilds.guilds.roles(request.principal, guild_id)
     counts = await core.database.read(lambda connection: member_rows.counts_of_roles(connection, guild_id))
