@@ -44,17 +44,23 @@ def _sticker_items(message: Object) -> None:
 def _message(message: Object) -> None:
     _sticker_items(message)
     # A forwarded message lies one member deeper there.
-    snapshots = message.get("message_snapshots", ())
-    if any("message" not in snapshot for snapshot in snapshots):
-        message["message_snapshots"] = [{"message": {"mentions": [], "components": [], **each}} for each in snapshots]
-        for each in message["message_snapshots"]:
-            _sticker_items(each["message"])
+    snapshots = message.get("message_snapshots")
+    if isinstance(snapshots, list):
+        message["message_snapshots"] = [_snapshot(each) for each in snapshots]
+
+
+def _snapshot(snapshot: Any) -> Any:
+    if not isinstance(snapshot, dict) or "message" in snapshot:
+        return snapshot
+    message = {"mentions": [], "components": [], **snapshot}
+    _sticker_items(message)
+    return {"message": message}
 
 
 def _invite(invite: Object) -> None:
     invite.setdefault("approximate_member_count", invite["member_count"])
     invite.setdefault("approximate_presence_count", invite["presence_count"])
-    if "guild" in invite:
+    if isinstance(invite.get("guild"), dict):
         invite["guild"] = INVITE_GUILD | invite["guild"]
 
 
@@ -68,7 +74,8 @@ def _description(application: Object) -> None:
 
 def _large(guild: Object) -> None:
     """Where the list of members is not whole, libraries that want it whole ask for the rest."""
-    guild["large"] = len(guild.get("members", ())) < guild["member_count"]
+    members = guild.get("members")
+    guild["large"] = not isinstance(members, list) or len(members) != guild["member_count"]
 
 
 def _archive_duration(channel: Object) -> None:
