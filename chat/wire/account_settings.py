@@ -48,6 +48,17 @@ class CustomStatus(TypedDict):
     """Whether that emoji moves."""
 
 
+class QuietHours(TypedDict):
+    """Hours of each day in which an account is not told of messages; they may go over midnight."""
+
+    start: str
+    """When they begin, as `HH:MM`."""
+    end: str
+    """When they end, as `HH:MM`."""
+    timezone: str
+    """The time zone (IANA) of both."""
+
+
 class UserSettings(TypedDict):
     status: Annotated[str, one_of(Status)]
     """How it stands at this moment."""
@@ -101,6 +112,8 @@ class UserSettings(TypedDict):
     """Seconds without a sign of life after which a member counts as idle in voice."""
     time_format: Annotated[int, within(0, 2)]
     """Which of three ways of writing the time clients use, from 0 to 2; 0 follows the language."""
+    quiet_hours: QuietHours | None
+    """When the account is not told of messages, day by day; null for never."""
     developer_mode: bool
     """Whether clients offer ids to copy."""
     trusted_domains: list[str]

@@ -6,7 +6,9 @@ Area: accounts. Rules: 001.registries.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import trio
@@ -299,6 +301,30 @@ async def test_nobody_is_told_while_a_client_is_in_use(chat_world: World, told: 
     await client.expect("MESSAGE_CREATE", where=lambda data: data["content"] == "not to be disturbed")
     await client.send(3, {"status": "invisible", "afk": True})
     await client.expect("SESSIONS_REPLACE", where=lambda data: data[0]["status"] == "invisible")
+    await told.nothing()
+
+
+async def test_quiet_hours_hold_for_devices(chat_world: World, push_service: PushService, told: Told) -> None:
+    alice, bob, carol, path = chat_world.alice, chat_world.bob, chat_world.carol, "/v1/users/@me/settings"
+    await befriend(alice, bob, carol)
+    group, at_carol = await make_group(alice, bob, carol), Browser()
+    await subscribe(carol, at_carol, f"{push_service.origin}/carol")
+    always = {"start": "00:00", "end": "23:59", "timezone": "UTC"}
+    for hours, where in (
+        ({**always, "timezone": "Mars"}, "quiet_hours.timezone"),
+        ({**always, "start": "24:00"}, "quiet_hours.start"),
+        ({**always, "end": "7:00"}, "quiet_hours.end"),
+    ):
+        refused = (await bob.rest.patch(path, {"quiet_hours": hours})).expect(400)
+        assert [error["path"] for error in refused["errors"]] == [where]
+    assert (await bob.rest.get(path)).expect(200)["quiet_hours"] is None
+    # From a minute after midnight until midnight, in a zone in which that minute is not now.
+    zones = [zone for zone in ("UTC", "Etc/GMT+6") if datetime.now(ZoneInfo(zone)).strftime("%H") != "00"]
+    hours = {"start": "00:01", "end": "00:00", "timezone": zones[0]}
+    assert (await bob.rest.patch(path, {"quiet_hours": hours})).expect(200)["quiet_hours"] == hours
+    (await alice.rest.send_message(group["id"], f"<@{bob.id}> at night")).expect(200)
+    assert (await push_service.next()).path == "/carol"
+    (await bob.rest.patch(path, {"quiet_hours": None})).expect(200)
     await told.nothing()
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final, cast
+from zoneinfo import ZoneInfo
 
 from chat import wire
 from chat.auth.principal import Principal
@@ -137,6 +139,23 @@ def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
     if level == ALL_MESSAGES:
         return True
     return level == ONLY_MENTIONS and (is_named or _is_meant(message.mentions, settings, listener))
+
+
+def zone_of(name: str) -> ZoneInfo | None:
+    """A time zone (IANA); None for a name that is none."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        return None
+
+
+def is_quiet(hours: Mapping[str, str] | None, now_ms: int) -> bool:
+    """Whether an account's quiet hours hold, by its setting; a zone that is known no more counts as UTC."""
+    if hours is None:
+        return False
+    now = datetime.fromtimestamp(now_ms / 1_000, zone_of(hours["timezone"]) or UTC).strftime("%H:%M")
+    start, end = hours["start"], hours["end"]
+    return start <= now < end if start <= end else now >= start or now < end
 
 
 def _override(settings: Mapping[str, Any], place: int) -> Mapping[str, Any] | None:

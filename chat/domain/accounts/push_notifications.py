@@ -2,9 +2,9 @@
 
 Messages are seen as they are published, and their senders do not wait for this: what concerns accounts that have
 subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
-told when the message is for it (`chat.domain.accounts.notification_settings`), it sees the channel, has
-not blocked the author, and no client of it is in use. Where an administrator has disabled push notifications in a
-guild, nothing in it is told (guilds.md, Disabled operations).
+told when the message is for it (`chat.domain.accounts.notification_settings`), it sees the channel, has not blocked
+the author, has no quiet hours, and no client of it is in use. Where an administrator has disabled push notifications in
+a guild, nothing in it is told (guilds.md, Disabled operations).
 
 A reminder that fell due is told in the same way (messages.md, Reminders), whatever is muted: its moment was chosen.
 
@@ -28,7 +28,14 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.classes import define, frozen
-from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUILDS, HeardMessage, Listener, is_notified
+from chat.domain.accounts.notification_settings import (
+    ALL_MESSAGES,
+    OUTSIDE_GUILDS,
+    HeardMessage,
+    Listener,
+    is_notified,
+    is_quiet,
+)
 from chat.domain.accounts.notification_words import called_by
 from chat.domain.accounts.push_objects import (
     NotificationPlace,
@@ -187,7 +194,8 @@ class PushNotifications:
         listening = await self._listening(heard)
         if not listening:
             return
-        found = await self._core.database.read(lambda connection: _found(connection, heard, state, listening))
+        now_ms = self._core.clock.now_ms()
+        found = await self._core.database.read(lambda connection: _found(connection, heard, state, listening, now_ms))
         told = self._told(heard, state, found)
         place = _place(heard.data, state, found.thread, found.conversation)
         for subscription in found.subscriptions:
@@ -295,9 +303,17 @@ class PushNotifications:
 
 
 def _found(
-    connection: sqlite3.Connection, heard: _PublishedMessage, state: GuildState | None, user_ids: Sequence[int]
+    connection: sqlite3.Connection,
+    heard: _PublishedMessage,
+    state: GuildState | None,
+    user_ids: Sequence[int],
+    now_ms: int,
 ) -> _PushFacts:
-    unblocked = read_states.without_blockers(connection, heard.author_id, user_ids)
+    unblocked = [
+        user_id
+        for user_id in read_states.without_blockers(connection, heard.author_id, user_ids)
+        if not is_quiet(user_settings.of_user(connection, user_id).get("quiet_hours"), now_ms)
+    ]
     if heard.data["type"] == MessageType.CALL:
         # Whom the caller may not make ring hears nothing on its devices either.
         author_id = heard.author_id

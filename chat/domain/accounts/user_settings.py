@@ -18,6 +18,7 @@ from chat.bus.bus import Event, SavedPresenceChanged
 from chat.classes import define, frozen
 from chat.domain.accounts import guild_folders
 from chat.domain.accounts.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
+from chat.domain.accounts.notification_settings import zone_of
 from chat.domain.core import Core
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.guild_objects import EMOJIS
@@ -59,7 +60,10 @@ class UserSettings:
         custom status are those of all the account's sessions from now on, until one selects others.
 
         :raises ApiError: CONTENT_BLOCKED, for a custom status.
+        :raises InvalidFormBody: INVALID_TIMEZONE_IDENTIFIER at `quiet_hours.timezone`.
         """
+        if (quiet := changes.get("quiet_hours")) is not None and zone_of(quiet["timezone"]) is None:
+            raise InvalidFormBody.at("quiet_hours.timezone", FieldCode.INVALID_TIMEZONE_IDENTIFIER)
         self._core.blocked.require_text((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
         saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 

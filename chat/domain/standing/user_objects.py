@@ -312,6 +312,7 @@ DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
         "custom_status": None,
         "afk_timeout": 600,
         "time_format": 0,
+        "quiet_hours": None,
         "developer_mode": False,
         "trusted_domains": (),
         "default_hide_muted_channels": False,

@@ -3,7 +3,7 @@
 import { isNotified } from "../../../chat/web/client/store/notices.js";
 import { emptyState } from "../../../chat/web/client/store/shapes.js";
 
-export { saysOneOf } from "../../../chat/web/client/store/notices.js";
+export { isQuiet, saysOneOf } from "../../../chat/web/client/store/notices.js";
 
 /** @param {any} drawn @param {any} message @param {number} now @param {string[]} words */
 export function decided(drawn, message, now, words) {

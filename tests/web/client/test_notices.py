@@ -4,6 +4,7 @@ over drawn settings, places and messages."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, time
 from typing import Any, Final
 
 import attrs
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from chat.bus.audience import Mentions
 from chat.clock import iso_timestamp
-from chat.domain.accounts.notification_settings import HeardMessage, Listener, is_notified
+from chat.domain.accounts.notification_settings import HeardMessage, Listener, is_notified, is_quiet
 from chat.domain.accounts.notification_words import says_one_of
 from chat.store.threads import ThreadMember
 from tests.web.client.node import NodeProcess, running_node
@@ -154,6 +155,28 @@ def test_a_tab_decides_as_the_server_does(
 )
 def test_words_stand_where_the_server_finds_them(node_process: NodeProcess, text: str, words: list[str]) -> None:
     assert node_process.call("./noticed", "saysOneOf", text, words) is says_one_of(text, words)
+
+
+@given(
+    st.times(),
+    st.times(),
+    st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia", "Not/There"]),
+    st.datetimes(datetime(2000, 1, 1), datetime(2037, 1, 1)),
+)
+def test_quiet_hours_hold_at_both(
+    node_process: NodeProcess, start: time, end: time, zone: str, moment: datetime
+) -> None:
+    hours = {"start": f"{start:%H:%M}", "end": f"{end:%H:%M}", "timezone": zone}
+    now = round(moment.replace(tzinfo=UTC).timestamp() * 1_000)
+    assert node_process.call("./noticed", "isQuiet", hours, now) is is_quiet(hours, now)
+
+
+def test_quiet_hours_go_over_midnight() -> None:
+    hours = {"start": "22:00", "end": "07:00", "timezone": "Europe/Berlin"}
+    for clock, expected in (("20:59", False), ("21:00", True), ("02:00", True), ("05:59", True), ("06:00", False)):
+        now = round(datetime.fromisoformat(f"2026-01-15T{clock}:00+00:00").timestamp() * 1_000)
+        assert is_quiet(hours, now) is expected
+    assert not is_quiet(None, NOW)
 
 
 def test_what_nobody_is_told_of(node_process: NodeProcess) -> None:

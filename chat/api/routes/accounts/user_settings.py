@@ -48,6 +48,7 @@ Badges = Annotated[int, Range(0, 3)]
 Status = Literal["online", "idle", "dnd", "invisible"]
 Locale = Annotated[str, Length(2, 35), Pattern(re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII))]
 Domain = Annotated[str, Length(1, 253)]
+TimeOfDay = Annotated[str, Pattern(re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII))]
 ZeroToOne = Annotated[int, Range(0, 1)]
 ZeroToTwo = Annotated[int, Range(0, 2)]
 
@@ -72,6 +73,15 @@ class CustomStatus:
     expires_at: Timestamp | None = None
     emoji_id: Snowflake | None = None
     emoji_name: Annotated[str, Length(1, 32)] | None = None
+
+
+@frozen(kw_only=True)
+class QuietHours:
+    """Hours of each day in which the account is not told of messages; they may go over midnight."""
+
+    start: TimeOfDay
+    end: TimeOfDay
+    timezone: Annotated[str, Length(1, 128)]
 
 
 @frozen(kw_only=True)
@@ -104,6 +114,7 @@ class ChangeSettings:
     custom_status: Maybe[CustomStatus | None] = OMITTED
     afk_timeout: Maybe[Annotated[int, Range(0, AFK_SECONDS_MAXIMUM)]] = OMITTED
     time_format: Maybe[ZeroToTwo] = OMITTED
+    quiet_hours: Maybe[QuietHours | None] = OMITTED
     developer_mode: Maybe[bool] = OMITTED
     trusted_domains: Maybe[Annotated[list[Domain], Items(0, LIST_MAXIMUM)]] = OMITTED
     default_hide_muted_channels: Maybe[bool] = OMITTED
@@ -175,6 +186,8 @@ def _wire(name: str, value: Any) -> Any:
         ]
     if name == "custom_status" and value is not None:
         return _custom_status(value)
+    if name == "quiet_hours" and value is not None:
+        return attrs.asdict(value)
     if name == "status_resets_at" and value is not None:
         return iso_timestamp(value)
     if name == "synced_preferences":

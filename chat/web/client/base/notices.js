@@ -6,13 +6,12 @@
  * @typedef {object} Notices
  * @property {boolean} shows Whether notifications are shown, where the browser permits it.
  * @property {Sound} sound
- * @property {{from: string, to: string} | null} quiet From when until when of each day nothing sounds: `HH:MM`.
  */
 
 const KEY = "notices";
 
 /** @type {Readonly<Notices>} */
-export const USUAL = Object.freeze({ shows: true, sound: "chime", quiet: null });
+export const USUAL = Object.freeze({ shows: true, sound: "chime" });
 
 /** @typedef {readonly [number, number, number]} Tone Hertz, from when and how long (seconds). */
 
@@ -47,24 +46,6 @@ export function keptNotices() {
 /** @param {Notices} notices */
 export function keepNotices(notices) {
   localStorage.setItem(KEY, JSON.stringify(notices));
-}
-
-/**
- * Whether the person's quiet hours hold; they may go over midnight.
- * @param {Notices} notices
- * @param {Date} at
- */
-export function isQuiet({ quiet }, at) {
-  if (quiet === null) return false;
-  const [from, to] = [minutesOf(quiet.from), minutesOf(quiet.to)];
-  const now = at.getHours() * 60 + at.getMinutes();
-  return from <= to ? now >= from && now < to : now >= from || now < to;
-}
-
-/** @param {string} time */
-function minutesOf(time) {
-  const [hours, minutes] = time.split(":");
-  return Number(hours) * 60 + Number(minutes);
 }
 
 /** @type {{context: AudioContext | null}} */

@@ -117,3 +117,26 @@ function runsOn(neighbour, edge) {
   const isRun = LETTER.test(neighbour) && LETTER.test(edge);
   return isRun && (DIGIT.test(edge) || edge.toUpperCase() !== edge.toLowerCase());
 }
+
+/**
+ * Whether the account's quiet hours hold; they may go over midnight. A zone that is not known here counts as UTC.
+ * @param {import("wire").QuietHours | null | undefined} hours
+ * @param {number} now Unix milliseconds.
+ */
+export function isQuiet(hours, now) {
+  if (!hours) return false;
+  const { start, end } = hours;
+  const clock = clockIn(hours["timezone"], now);
+  return start <= end ? start <= clock && clock < end : clock >= start || clock < end;
+}
+
+/** @param {string} zone @param {number} now @returns {string} `HH:MM` */
+function clockIn(zone, now) {
+  /** @type {Intl.DateTimeFormatOptions} */
+  const form = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  try {
+    return new Intl.DateTimeFormat("en", { ...form, timeZone: zone }).format(now);
+  } catch {
+    return new Intl.DateTimeFormat("en", { ...form, timeZone: "UTC" }).format(now);
+  }
+}

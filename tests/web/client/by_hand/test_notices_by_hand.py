@@ -3,6 +3,8 @@ quiet hours, sounds and words of one's own. Area: the web client as a whole."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -41,13 +43,18 @@ def shown(page: Page) -> list[dict[str, Any]]:
     return found
 
 
-def shows(page: Page, count: int) -> None:
-    """Wait until there are `count` notifications."""
+def until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until it holds."""
     for _ in range(WAITS_MS // 100):
-        if len(shown(page)) == count:
+        if holds():
             return
         page.wait_for_timeout(100)
-    assert len(shown(page)) == count
+    assert holds()
+
+
+def shows(page: Page, count: int) -> None:
+    """Wait until there are `count` notifications."""
+    until(page, lambda: len(shown(page)) == count)
 
 
 def tones(*pages: Page) -> int:
@@ -111,10 +118,13 @@ def test_tabs_in_the_background_tell_of_messages(visit: MakeVisitor, place: str,
     card.get_by_role("switch", name="Quiet hours").check()
     card.get_by_label("From").fill("00:00")
     card.get_by_label("Until").fill("23:59")
+    asks = functools.partial(home.call, "GET", "/v1/users/@me/settings", None, home.person("alice")["token"])
+    until(page, lambda: (asks()["quiet_hours"]["start"], asks()["quiet_hours"]["end"]) == ("00:00", "23:59"))
     heard_before = tones(first, page)
     hears(home, place, "in the quiet", first)
     assert (shown(first), tones(first, page)) == ([], heard_before)
     card.get_by_role("switch", name="Quiet hours").uncheck()
+    until(page, lambda: asks()["quiet_hours"] is None)
     words = page.get_by_role("region", name="Words that notify me")
     words.get_by_role("textbox").fill("seeds\nTomato ")
     words.get_by_role("button", name="Save").click()

@@ -1,6 +1,6 @@
 // How this browser tells of messages while a tab is open, and the words of which the account wants to hear everywhere.
 
-import { fill, h } from "../../base/dom.js";
+import { h } from "../../base/dom.js";
 import { keepNotices, keptNotices, play, SOUNDS } from "../../base/notices.js";
 import { card, toggle } from "../../views/settings/fields.js";
 import { t } from "../../words/catalogue.js";
@@ -10,7 +10,7 @@ import { t } from "../../words/catalogue.js";
 /** @typedef {import("../../base/notices.js").Sound} Sound */
 
 /** From when until when it is quiet, where nothing else was chosen. */
-const NIGHT = Object.freeze({ from: "22:00", to: "07:00" });
+const NIGHT = Object.freeze({ start: "22:00", end: "07:00" });
 
 /** @param {App} app */
 export function makeNoticesCard(app) {
@@ -25,38 +25,48 @@ export function makeNoticesCard(app) {
     },
     report: app.report,
   });
-  const hours = h("div", { class: "settings-row" });
+  const [start, end] = [timeOfDay(changed), timeOfDay(changed)];
+  const hours = h("div", { class: "settings-row" }, hour(t("notices.from"), start), hour(t("notices.to"), end));
+  const kept = () => app.store.read.settings?.["quiet_hours"] ?? null;
+  /** @param {{start: string, end: string} | null} next */
+  function keep(next) {
+    const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return app.acts.accountSettings.settings({ quiet_hours: next && { ...next, timezone } });
+  }
   const quiet = toggle({
     label: t("notices.quiet"),
     hint: t("notices.quiet_hint"),
-    checked: keptNotices().quiet !== null,
-    change(wanted) {
-      set({ quiet: wanted ? NIGHT : null });
+    checked: kept() !== null,
+    async change(wanted) {
+      await keep(wanted ? NIGHT : null);
       drawHours();
     },
     report: app.report,
   });
 
   function drawHours() {
-    const kept = keptNotices().quiet;
-    hours.hidden = kept === null;
-    if (kept === null) return fill(hours);
-    return fill(hours, time("from", t("notices.from"), kept.from), time("to", t("notices.to"), kept.to));
+    const chosen = kept();
+    hours.hidden = chosen === null;
+    if (chosen) [start.value, end.value] = [chosen.start, chosen.end];
   }
 
-  /** @param {"from" | "to"} end @param {string} label @param {string} value */
-  function time(end, label, value) {
-    const input = h("input", { class: "input", type: "time", required: "" });
-    input.value = value;
-    input.addEventListener("change", () => {
-      const kept = keptNotices().quiet;
-      if (kept && input.value !== "") set({ quiet: { ...kept, [end]: input.value } });
-    });
-    return h("label", { class: "notices-hour" }, h("span", {}, label), input);
+  /** Both go together: one may change while the other's change is still on its way. */
+  function changed() {
+    if (start.value !== "" && end.value !== "") keep({ start: start.value, end: end.value }).catch(app.report);
   }
 
   drawHours();
   return card(t("notices.title"), t("notices.words"), shows, soundRow(set), quiet, hours);
+}
+
+/** @param {() => void} changed */
+function timeOfDay(changed) {
+  return h("input", { class: "input", type: "time", required: "", change: changed });
+}
+
+/** @param {string} label @param {HTMLElement} input */
+function hour(label, input) {
+  return h("label", { class: "notices-hour" }, h("span", {}, label), input);
 }
 
 /** @param {(change: Partial<Notices>) => void} set */

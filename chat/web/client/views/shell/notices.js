@@ -1,8 +1,8 @@
 // Tells of messages while a tab is open. Of several tabs one speaks, and none of what is being read in any.
 
-import { isQuiet, keptNotices, play } from "../../base/notices.js";
+import { keptNotices, play } from "../../base/notices.js";
 import { serviceWorker } from "../../base/trusted.js";
-import { isNotified } from "../../store/notices.js";
+import { isNotified, isQuiet } from "../../store/notices.js";
 import { compareIds } from "../../store/shapes.js";
 import { t } from "../../words/catalogue.js";
 import { quoted } from "../names/quoted.js";
@@ -72,7 +72,7 @@ export function makeNotices(app) {
     app.layers.toast(`${about.title}. ${words.slice(0, TOAST_CHARACTERS)}`, { action });
     const notices = keptNotices();
     if (notices.shows && !isLookedAt) await showReminder(about, path);
-    if (!isQuiet(notices, new Date(app.now()))) await play(notices.sound);
+    if (!isQuiet(store.read.settings?.["quiet_hours"], app.now())) await play(notices.sound);
   }
 
   void learn();
@@ -87,7 +87,7 @@ export function makeNotices(app) {
     if (!isLookedAt) await new Promise((resolve) => setTimeout(resolve, OTHERS_FIRST_MS));
     if (!(await take(message["id"])) || isRead) return;
     const notices = keptNotices();
-    if (isQuiet(notices, new Date(app.now()))) return;
+    if (isQuiet(store.read.settings?.["quiet_hours"], app.now())) return;
     if (notices.shows && !isLookedAt) await show(message);
     await play(notices.sound);
   }
