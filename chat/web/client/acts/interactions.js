@@ -17,10 +17,15 @@ import { putUsed } from "../store/interactions.js";
  * @property {import("wire").CommandApplication} application
  * @property {Id} channel_id
  */
-/** @typedef {{isAnswered: boolean, form?: Form}} Outcome */
+/** @typedef {NonNullable<import("wire").CommandOption["choices"]>[number]} Choice */
+/** @typedef {{isAnswered: boolean, form?: Form, choices?: Choice[]}} Outcome */
 /** @typedef {{channelId: Id, guildId: Id | null}} Where */
+/** @typedef {import("wire").ApplicationCommand} Command */
+/** @typedef {{name: string, value?: string | number | boolean, focused?: boolean, options?: Filled[]}} Filled */
 
+const COMMAND = 2;
 const COMPONENT = 3;
+const TYPED = 4;
 const FORM = 5;
 /** The server gives up after three seconds and says so; without a connection nobody does. */
 const SILENT_MS = 8000;
@@ -29,6 +34,7 @@ const SILENT_MS = 8000;
 const OUTCOMES = {
   INTERACTION_SUCCESS: () => ({ isAnswered: true }),
   INTERACTION_FAILURE: () => ({ isAnswered: false }),
+  INTERACTION_AUTOCOMPLETE: ({ choices }) => ({ isAnswered: true, choices }),
   INTERACTION_MODAL_CREATE: (form) => ({ isAnswered: true, form }),
 };
 
@@ -63,7 +69,31 @@ export function makeInteractionActs({ store, rest, connection, random }) {
     }
   }
 
+  /**
+   * @param {2 | 4} type
+   * @param {Where} where
+   * @param {Command} command
+   * @param {Filled[]} options
+   */
+  function withCommand(type, { channelId, guildId }, command, options) {
+    const { id, application_id } = command;
+    const data = { id, type: command.type, name: command.name, options };
+    return tell(random(), { type, application_id, channel_id: channelId, guild_id: guildId, data });
+  }
+
   return {
+    /** What can be invoked in a channel. @param {Id} channelId */
+    commands: (channelId) => rest.get(`/channels/${channelId}/application-commands`),
+    /** @param {Where} where @param {Command} command @param {Filled[]} options */
+    invoke: (where, command, options) => withCommand(COMMAND, where, command, options),
+    /**
+     * What the application offers for an option that is being typed: that one is `focused`.
+     * @param {Where} where
+     * @param {Command} command
+     * @param {Filled[]} options
+     */
+    complete: async (where, command, options) =>
+      (await withCommand(TYPED, where, command, options)).choices ?? [],
     /**
      * Press a button, or choose in a menu.
      * @param {Message} message

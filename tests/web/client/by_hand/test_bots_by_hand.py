@@ -271,3 +271,135 @@ def test_a_form_that_is_refused_says_why(visit: MakeVisitor, bot: BotBeside) -> 
     expect(dialog.get_by_role("alert").first).to_be_visible()
     expect(dialog.get_by_label("Name")).to_have_value("kale")
     is_fine(alice)
+
+
+GARDEN: dict[str, Any] = {
+    "name": "garden",
+    "description": "What grows where.",
+    "options": [
+        {
+            "type": 1,
+            "name": "plant",
+            "description": "Plants something.",
+            "options": [
+                {"type": 3, "name": "what", "description": "A plant", "required": True, "autocomplete": True},
+                {
+                    "type": 4,
+                    "name": "count",
+                    "description": "How many",
+                    "required": True,
+                    "min_value": 1,
+                    "max_value": 9,
+                },
+                {"type": 6, "name": "who", "description": "Who waters it"},
+                {"type": 5, "name": "now", "description": "At once"},
+                {
+                    "type": 3,
+                    "name": "bed",
+                    "description": "Where",
+                    "choices": [{"name": "North", "value": "n"}, {"name": "South", "value": "s"}],
+                },
+            ],
+        },
+        {"type": 1, "name": "list", "description": "Tells of all."},
+    ],
+}
+
+
+def test_commands_are_found_filled_in_and_invoked_by_keys(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    page = alice.page
+    bot.registers(GARDEN, {"name": "hello", "description": "Greets."}, {"name": "Look", "type": 2})
+
+    def answer(told: dict[str, Any]) -> dict[str, Any]:
+        if told["type"] != 4:
+            return {"type": 4, "data": {"content": f"Done: {told['data']['options'][0]['name']}", "flags": 64}}
+        typed = next(one for one in told["data"]["options"][0]["options"] if one.get("focused"))
+        names = [name for name in ("kale", "leek", "lettuce") if name.startswith(typed["value"])]
+        return {"type": 8, "data": {"choices": [{"name": name.title(), "value": name} for name in names]}}
+
+    bot.answers["garden"] = answer
+    bot.answers["hello"] = lambda told: {"type": 4, "data": {"content": "Hello to you."}}
+    alice.enters_as("alice", bot.path)
+    field = page.locator("textarea.composer-field")
+
+    # One without options is sent at once, and nothing is left in the field.
+    field.press_sequentially("/he")
+    expect(page.get_by_role("option")).to_have_count(1)
+    expect(page.get_by_role("option")).to_contain_text("Greets.")
+    is_fine(alice)
+    field.press("Enter")
+    hello = page.get_by_role("article").filter(has_text="Hello to you.")
+    expect(hello.locator(".used")).to_have_text("Alice used /hello")
+    expect(field).to_have_value("")
+
+    # One with options asks for them: what is missing is said, and nothing is sent before.
+    field.press_sequentially("/")
+    expect(page.get_by_role("option")).to_have_count(3)
+    field.press_sequentially("garden pl")
+    field.press("Enter")
+    dialog = page.get_by_role("dialog", name="/garden plant")
+    what = dialog.get_by_role("combobox", name="what")
+    expect(what).to_be_focused()
+    page.keyboard.type("le")
+    expect(dialog.get_by_role("listbox", name="what").get_by_role("option")).to_have_count(2)
+    is_fine(alice)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(what).to_have_value("Lettuce")
+    heard = len(bot.told)
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_label("count")).to_be_focused()
+    assert len(bot.told) == heard
+    page.keyboard.type("3")
+    dialog.get_by_label("bed (optional)").select_option("South")
+    dialog.get_by_label("now (optional)").select_option("Yes")
+    dialog.get_by_role("button", name="who (optional)").click()
+    choice = page.get_by_role("dialog", name="Choose")
+    choice.get_by_role("radio", name="bob").check()
+    choice.get_by_role("button", name="Choose").click()
+    is_fine(alice)
+    dialog.get_by_label("count").press("Enter")
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("article").filter(has_text="Done: plant")).to_be_visible()
+    sent = {one["name"]: one["value"] for one in bot.told[-1]["data"]["options"][0]["options"]}
+    bob = alice.home.person("bob")["id"]
+    assert sent == {"what": "lettuce", "count": 3, "who": bob, "now": True, "bed": "s"}
+    expect(field).to_be_focused()
+
+    # What is no command is a message; a command that nobody answers is said.
+    field.press_sequentially("/garden li")
+    field.press("Enter")
+    expect(page.get_by_role("article").filter(has_text="Done: list")).to_be_visible()
+    bot.answers.pop("hello")
+    field.press_sequentially("/hello")
+    field.press("Enter")
+    expect(page.locator(".notices").get_by_text("was asked")).to_be_visible()
+    alice.home.pass_time(4)
+    expect(page.locator(".notices").get_by_text("did not answer")).to_be_visible()
+    field.press_sequentially("/nothing of that")
+    expect(page.get_by_role("option")).to_have_count(0)
+    field.press("Enter")
+    expect(page.get_by_role("article").filter(has_text="/nothing of that")).to_be_visible()
+
+
+def test_a_command_on_a_telephone_and_one_that_needs_a_file(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page = alice.page
+    file = {"type": 11, "name": "picture", "description": "Of it", "required": True}
+    bot.registers({"name": "show", "description": "Shows a picture.", "options": [file]}, GARDEN)
+    alice.enters_as("alice", bot.path)
+    field = page.locator("textarea.composer-field")
+    field.press_sequentially("/garden plant")
+    page.get_by_role("option", name="/garden plant").click()
+    dialog = page.get_by_role("dialog", name="/garden plant")
+    expect(dialog.get_by_label("count")).to_be_visible()
+    alice.page_fits()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    field.press_sequentially("/show")
+    page.get_by_role("option", name="/show").click()
+    dialog = page.get_by_role("dialog", name="/show")
+    expect(dialog).to_contain_text("picture is a file.")
+    expect(dialog.get_by_role("button", name="Send")).to_have_count(0)
+    is_fine(alice)

@@ -11,6 +11,8 @@ import { nameOf, plainName, tagOf } from "../names/people.js";
  * @property {string} channelId
  * @property {string | null} guildId
  * @property {(guildId: string, word: string) => void} find Ask for members whose names begin so.
+ * @property {() => Promise<import("wire").ChannelCommands>} commands Ask for those that can be invoked here.
+ * @property {(leaf: import("./commands.js").Leaf) => void} invoke
  */
 
 const VOICE = 2;
@@ -18,7 +20,7 @@ const TEXT_CHANNELS = new Set([0, 2, 5, 10, 11, 12, 15]);
 
 /**
  * @param {Where} where
- * @param {"person" | "role" | "channel" | "emoji"} kind
+ * @param {import("./completion_rules.js").Kind} kind
  * @param {Readonly<Record<string, import("../names/emoji_names.js").Row[]>>} unicode Empty until it is there.
  * @returns {Candidate[]}
  */

@@ -3,8 +3,9 @@
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { candidates } from "./candidates.js";
+import { commandCandidates, leavesOf } from "./commands.js";
 import { unicodeEmoji } from "../names/emoji_names.js";
-import { askedFor, closedEmoji, ranked } from "./completion_rules.js";
+import { askedFor, closedEmoji, COMMANDS, ranked } from "./completion_rules.js";
 
 /** A word that is still being typed is not asked for. */
 const ASK_MS = 150;
@@ -31,6 +32,8 @@ export function makeCompletion({ area: field, name }, where) {
   let timer;
   /** @type {Record<string, import("../names/emoji_names.js").Row[]> | null} */
   let unicode = null;
+  /** @type {import("./commands.js").Leaf[] | null} */
+  let leaves = null;
 
   /** Whoever is not known yet is asked for, and stands in the list when the answer comes. */
   function ask() {
@@ -51,18 +54,39 @@ export function makeCompletion({ area: field, name }, where) {
     if (closed && named) name(closed.start, named.insert, "");
   }
 
-  /** @param {boolean} isComposing an input method has not ended its word */
-  function look(isComposing) {
+  /**
+   * @param {boolean} isComposing an input method has not ended its word
+   * @param {boolean} mayInvoke nothing is being changed, for which it would be
+   */
+  function look(isComposing, mayInvoke) {
     if (!isComposing) replaceClosed();
-    const next = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
+    const found = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
+    const next = found?.kind === "command" && !mayInvoke ? null : found;
     if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
+    if (next?.kind === "command" && asked?.kind !== "command") learn();
     asked = next;
     renew();
     ask();
   }
 
+  /** Commands come and go: each time that somebody begins one they are asked for anew. */
+  function learn() {
+    leaves = null;
+    const settled = (/** @type {import("./commands.js").Leaf[]} */ known) => {
+      leaves = known;
+      if (asked?.kind === "command") renew();
+    };
+    where.commands().then((known) => settled(leavesOf(known)), () => settled([]));
+  }
+
+  /** @param {import("./completion_rules.js").Asked} next */
+  function fitting(next) {
+    if (next.kind === "command") return ranked(commandCandidates(where, leaves ?? []), next.word, COMMANDS);
+    return ranked(candidates(where, next.kind, unicode ?? {}), next.word);
+  }
+
   function renew() {
-    choices = asked === null ? [] : ranked(candidates(where, asked.kind, unicode ?? {}), asked.word);
+    choices = asked === null ? [] : fitting(asked);
     chosen = Math.max(0, Math.min(chosen, choices.length - 1));
     draw();
   }
@@ -78,6 +102,7 @@ export function makeCompletion({ area: field, name }, where) {
     field.removeAttribute("aria-expanded");
     field.setAttribute("aria-controls", id);
     field.setAttribute("aria-activedescendant", `${id}-${chosen}`);
+    element.children[chosen]?.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -105,7 +130,8 @@ export function makeCompletion({ area: field, name }, where) {
     if (!choice || asked === null) return;
     const { start } = asked;
     close();
-    name(start, choice.insert, " ");
+    name(start, choice.insert, choice.run ? "" : " ");
+    choice.run?.();
   }
 
   function close() {
@@ -119,7 +145,10 @@ export function makeCompletion({ area: field, name }, where) {
    * @param {KeyboardEvent} event
    */
   function takes(event) {
-    if (choices.length === 0 || event.isComposing) return false;
+    if (event.isComposing) return false;
+    // A command that is not known yet is no message.
+    if (asked?.kind === "command" && leaves === null && event.key === "Enter") return event.preventDefault(), true;
+    if (choices.length === 0) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       chosen = (chosen + step + choices.length) % choices.length;

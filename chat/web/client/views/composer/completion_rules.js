@@ -1,8 +1,12 @@
 // What completion offers for the word before the caret. No page and no clock: text in, choices out.
 
-/** @typedef {{kind: "person" | "role" | "channel" | "emoji", mark: string, word: string, start: number}} Asked */
+/** @typedef {"person" | "role" | "channel" | "emoji" | "command"} Kind */
+/** @typedef {{kind: Kind, mark: string, word: string, start: number}} Asked */
 
-/** @typedef {{label: string, more: string, insert: string, picture: string | null}} Choice */
+/**
+ * @typedef {{label: string, more: string, insert: string, picture: string | null, run?: () => void}} Choice
+ * `run`: what it does in place of being written.
+ */
 
 /**
  * @typedef {Choice & {words: string[], also?: string[], isLast?: boolean}} Candidate
@@ -11,6 +15,8 @@
  */
 
 const CHOICES = 8;
+/** Commands are looked through as well: nobody knows them by heart. */
+export const COMMANDS = 50;
 const MARKS = { "@": "person", "#": "channel", ":": "emoji" };
 const EMOJI_LETTERS = 2;
 
@@ -21,6 +27,8 @@ const EMOJI_LETTERS = 2;
  * @returns {Asked | null}
  */
 export function askedFor(text, caret) {
+  const command = caret === text.length ? /^\/([\p{L}\p{N}_' -]{0,64})$/u.exec(text) : null;
+  if (command) return { kind: "command", mark: "/", word: command[1] ?? "", start: 0 };
   const found = /(^|[\s(\[{"'])([@#:])([\p{L}\p{N}\p{M}_.+-]{0,40})$/u.exec(text.slice(Math.max(0, caret - 64), caret));
   if (found === null) return null;
   const mark = /** @type {"@" | "#" | ":"} */ (found[2]);
@@ -46,9 +54,10 @@ export function closedEmoji(text, caret) {
  * The best candidates: a word that begins so before one that only contains it; then the shorter, then by name.
  * @param {readonly Candidate[]} candidates
  * @param {string} word
+ * @param {number} [most]
  * @returns {Choice[]}
  */
-export function ranked(candidates, word) {
+export function ranked(candidates, word, most = CHOICES) {
   const wanted = folded(word);
   /** @type {{rank: number, one: Candidate}[]} */
   const found = [];
@@ -66,7 +75,7 @@ export function ranked(candidates, word) {
       a.one.label.length - b.one.label.length;
     return nearer || (a.one.label < b.one.label ? -1 : 1);
   });
-  return found.slice(0, CHOICES).map(({ one }) => one);
+  return found.slice(0, most).map(({ one }) => one);
 }
 
 /**

@@ -31,6 +31,7 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
  * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
  * @property {(button: HTMLElement, hand: import("../../areas/talk/later.js").Hand) => void} later asks when to send
+ * @property {(leaf: import("./commands.js").Leaf) => void} invoke a command that was chosen
  * @property {(words: string) => void} announce
  * @property {() => void} intoRows the focus goes to the newest message
  * @property {() => void} sent something is on its way
@@ -57,6 +58,7 @@ export function makeComposer({
   pickEmoji,
   pickSticker,
   later,
+  invoke,
   announce,
   intoRows,
   sent,
@@ -65,7 +67,8 @@ export function makeComposer({
   const canSend = hindrance === null;
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
   const placeholder = matchMedia("(width < 30rem)").matches ? t("composer.short") : hint; // where a name has no room
-  const where = { store, channelId, guildId, find: acts.members.find };
+  const commands = () => acts.interactions.commands(channelId);
+  const where = { store, channelId, guildId, find: acts.members.find, commands, invoke };
   const text = makeField({ label: hint, placeholder, formsOf: (source) => formsOf(where, source) });
   const field = text.area;
   const about = makeAbout(() => (leave(), field.focus()));
@@ -81,17 +84,8 @@ export function makeComposer({
   const completion = makeCompletion(text, where);
   const formatting = makeFormatting(text);
   const late = makeLateNames(where, acts.members.know, text);
-  const line = h(
-    "div",
-    { class: "composer-line" },
-    ...(canAttach ? [files.button, files.input] : []),
-    text.element,
-    count,
-    slow.element,
-    stick,
-    smile,
-    send,
-  );
+  const attach = canAttach ? [files.button, files.input] : [];
+  const line = h("div", { class: "composer-line" }, attach, text.element, count, slow.element, stick, smile, send);
   const notice = hindrance && makeNotice(hindrance, now, settleRights);
   const archived = h("p", { class: "composer-archived meta" }, t("composer.archived"));
   const element = h(
@@ -130,7 +124,7 @@ export function makeComposer({
     text.draw();
     settle();
     draft.changed();
-    completion.look(/** @type {InputEvent} */ (event).isComposing);
+    completion.look(/** @type {InputEvent} */ (event).isComposing, edited === null);
     if (edited !== null || field.value.trim() === "" || now() - typedAt < TYPING_MS) return;
     typedAt = now();
     void acts.messages.typing(channelId);

@@ -28,6 +28,7 @@ import { t } from "../../words/catalogue.js";
 const AREAS = {
   account: () => import("../../areas/account/settings.js"),
   bot_choice: () => import("../../areas/bots/choice.js"),
+  bot_command: () => import("../../areas/bots/command.js"),
   bot_form: () => import("../../areas/bots/form.js"),
   channel_menu: () => import("../../areas/talk/channel_menu.js"),
   conversation: () => import("../../areas/people/conversation.js"),

@@ -74,7 +74,10 @@ export function makeLayers(wordsOf) {
     });
     element.addEventListener("close", () => {
       element.remove();
-      standingFor(before)?.focus();
+      const back = standingFor(before);
+      back?.focus();
+      // Chromium has no caret in a field that has had the focus back before what lay above it was removed.
+      if (back instanceof HTMLTextAreaElement) back.setSelectionRange(back.selectionStart, back.selectionEnd);
       onClose();
     });
     // A press on the veil leaves it, as Escape does.

@@ -64,7 +64,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
   const typing = makeTyping(app, channelId, guildId);
   const foot = h("div", { class: "talk-foot" });
   const menu = makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread: list.markUnread });
-  const uses = makeUses({ app, guildId });
+  const uses = makeUses({ app, channelId, guildId });
   /** @type {ReturnType<typeof makeComposer> | null} */
   let composer = null;
   let rights = "";
@@ -117,6 +117,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
       pickEmoji: (anchor, insert) =>
         app.open("emoji", { anchor, guildId, onPick: (/** @type {{text: string}} */ one) => insert(one.text) }),
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
+      invoke: uses.invoke,
       later: (anchor, hand) => app.open("later", { anchor, channelId, hand }),
       announce: app.announce,
       intoRows: () => list.focus(),

@@ -2,6 +2,7 @@
 // them is told.
 
 import { t } from "../../words/catalogue.js";
+import { nested } from "../composer/commands.js";
 import { componentBy } from "../messages/components.js";
 import { nameOf } from "../names/people.js";
 
@@ -10,13 +11,16 @@ import { nameOf } from "../names/people.js";
 /** @typedef {import("wire").Component} Component */
 
 const BUTTON = 2;
+/** After this the person is told that somebody is being asked. */
+const SLOW_MS = 700;
 
 /**
  * @param {object} parts
  * @param {App} parts.app
+ * @param {string} parts.channelId
  * @param {string | null} parts.guildId
  */
-export function makeUses({ app, guildId }) {
+export function makeUses({ app, channelId, guildId }) {
   const { store, acts } = app;
 
   /**
@@ -31,7 +35,25 @@ export function makeUses({ app, guildId }) {
     app.announce(t("components.silent_name", { name: nameOf({ store, guildId }, message.author) }));
   }
 
+  /** A command that asks for nothing more. @param {import("../composer/commands.js").Leaf} leaf */
+  async function send({ command, application, path }) {
+    const name = nameOf({ store, guildId }, application.bot);
+    const slow = setTimeout(() => app.layers.toast(t("commands.waiting", { name })), SLOW_MS);
+    try {
+      const outcome = await acts.interactions.invoke({ channelId, guildId }, command, nested(path, []));
+      if (outcome.form) app.open("bot_form", { form: outcome.form, guildId });
+      if (!outcome.isAnswered) app.layers.toast(t("components.silent_name", { name }));
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
   return {
+    /** @param {import("../composer/commands.js").Leaf} leaf */
+    invoke(leaf) {
+      if (leaf.options.length === 0) return void send(leaf).catch(app.report);
+      app.open("bot_command", { leaf, channelId, guildId });
+    },
     /**
      * @param {Message} message
      * @param {HTMLElement} source The button, or the menu.
