@@ -142,7 +142,7 @@ def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
 
 
 def zone_of(name: str) -> ZoneInfo | None:
-    """A time zone (IANA); None for a name that is none."""
+    """The time zone of that name in the IANA database, or None."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
