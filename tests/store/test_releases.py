@@ -57,7 +57,8 @@ IDS: Final = {
 
 def unpack(version: str, target: Path) -> Path:
     with tarfile.open(RELEASES[version]) as tar:
-        tar.extractall(target, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # which Python 3.11.3 and before do not know
+        tar.extractall(target)  # noqa: S202 - what we have packed ourselves
     return target
 
 
