@@ -27,7 +27,8 @@ from chat.store.guilds import members as member_rows
 OWN: Final = "/ discord"
 """Where they lie. A request target holds no space, so that no request names it."""
 
-FOUND_MAXIMUM: Final = 100
+FOUND_MAXIMUM: Final = 1_000
+"""As many as some libraries always ask for."""
 
 EMPTY: Final[Mapping[str, object]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
 

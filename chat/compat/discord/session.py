@@ -79,11 +79,11 @@ class MountedSession(GatewaySession):
             self._take(each)
 
     def told(self, event: OutgoingEvent) -> Sequence[OutgoingEvent]:
-        if event.name == EventName.GUILD_CREATE and self.intents & Intent.GUILD_MEMBERS:
-            event = self.translator.with_members(event, self.large_threshold)
         forms = event.forms
         form = None if forms is None else forms.get(self.intents)
         if form is None:
+            if event.name == EventName.GUILD_CREATE and self.intents & Intent.GUILD_MEMBERS:
+                event = self.translator.with_members(event, self.large_threshold)
             form = self.translator.form(event, self.intents)
         return (form,) if isinstance(form, OutgoingEvent) else form.of(self.user_id)
 
