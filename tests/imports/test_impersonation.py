@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 
+from chat.auth.keys import Keys
+from chat.clock import SystemClock
 from chat.domain.messages.message_reading import one_message
-from chat.domain.policy.embeds import Addresses
 from chat.imports import form_lines
 from chat.imports.community import LINES
 from chat.imports.form import (
@@ -32,6 +32,7 @@ from chat.imports.form import (
     ReferenceRecord,
     ThreadRecord,
 )
+from chat.media.delivery import MediaAddresses
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at
 from chat.store.connections import connect
@@ -234,11 +235,12 @@ def test_an_answer_that_names_the_wrong_channel_shows_nothing(inhabited: ImportC
             told,
         )
     with contextlib.closing(connect(DataDirectory(inhabited.data).database)) as connection:
+        addresses = MediaAddresses("http://127.0.0.1", Keys(bytes(32), random.Random(0)), SystemClock())
 
         def answered() -> object:
             stored = one_message(CHANNEL, shown, connection)
             assert stored is not None
-            return stored.object_of(stored.messages[0], MagicMock(spec=Addresses))["referenced_message"]
+            return stored.object_of(stored.messages[0], addresses)["referenced_message"]
 
         assert answered() is None
         connection.execute("UPDATE messages SET channel_id = ? WHERE id = ?", (CHANNEL, secret))
