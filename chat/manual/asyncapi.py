@@ -53,12 +53,12 @@ def asyncapi_text(openapi: Mapping[str, Any]) -> bytes:
 
 def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
     """A message for each opcode and one for each event, and the objects of the HTTP API that they hold."""
-    numbers = {one: text for one, text in documented(opcodes)["Opcode"].items() if one != opcodes.Opcode.DISPATCH.name}
+    texts = documented(opcodes)["Opcode"]
+    plain = {_name_of(one): (one, texts[one.name]) for one in opcodes.Opcode if one is not opcodes.Opcode.DISPATCH}
     schemas = openapi["components"]["schemas"]
-    plain = {name: _plain(opcodes.Opcode[name], about) for name, about in numbers.items()}
-    messages = {**_dispatches(schemas), **plain}
-    by_the_server = [name for name, about in numbers.items() if about.startswith(("Server", "Both"))]
-    by_the_client = [name for name, about in numbers.items() if about.startswith(("Client", "Both"))]
+    messages = _dispatches(schemas) | {name: _plain(name, one, about) for name, (one, about) in plain.items()}
+    by_the_server = [name for name, (_, about) in plain.items() if about.startswith(("Server", "Both"))]
+    by_the_client = [name for name, (_, about) in plain.items() if about.startswith(("Client", "Both"))]
     return {
         "asyncapi": "3.0.0",
         **ABOUT,
@@ -96,10 +96,15 @@ def _dispatches(schemas: Container[str]) -> dict[str, Any]:
     return messages
 
 
-def _plain(opcode: opcodes.Opcode, about: str) -> dict[str, Any]:
+def _name_of(opcode: opcodes.Opcode) -> str:
+    """The opcode's name; with `_COMMAND` where an event has the same name, such as PRESENCE_UPDATE."""
+    return f"{opcode.name}_COMMAND" if opcode.name in event_rules.EVENTS else opcode.name
+
+
+def _plain(name: str, opcode: opcodes.Opcode, about: str) -> dict[str, Any]:
     """The message of an opcode that is no Dispatch."""
     schema = {"type": "object", "required": ["op"], "properties": {"op": {"const": int(opcode)}, "d": {}}}
-    return _message(opcode.name, about, schema)
+    return _message(name, about, schema)
 
 
 def _schemas_of(messages: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
