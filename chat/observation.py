@@ -17,10 +17,10 @@ SEEN: Final = "chat.seen"
 
 METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 OTHER: Final = "OTHER"
-"""What stands for every other method: any word may be one."""
+"""Stands for every method that is not listed, since a client may send any word as its method."""
 
 UNKNOWN: Final = "unknown"
-"""The route of what is found nowhere: what was asked for is not told, so that there are not endlessly many."""
+"""The route of every request that leads to no operation. Its path is not kept: the number of routes stays bounded."""
 
 
 @define(eq=False)
@@ -28,7 +28,7 @@ class Observation:
     """One request, filled in on its way."""
 
     method: str
-    """OTHER in the place of an unusual one, once it is over."""
+    """The HTTP method. When the request is over, OTHER stands here for an unusual method."""
     _now: Callable[[], float] = attrs.field(default=time.monotonic, kw_only=True)
     """Real time: what a test's clock was moved by is nobody's work."""
     began: float = attrs.field(factory=trio.current_time, init=False)

@@ -64,7 +64,8 @@ class ServiceManager:
 
     @asynccontextmanager
     async def kept_informed(self) -> AsyncIterator[None]:
-        """While the block lasts, say from the loop that it turns, and until `ready` that the start takes longer."""
+        """While the block lasts, a task tells the service manager that the event loop runs; until `ready` it also asks
+        for more time to start."""
         if self._address is None:
             yield
             return

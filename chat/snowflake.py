@@ -47,7 +47,8 @@ class SnowflakeGenerator:
         self._turn = threading.Lock()
 
     def set_back(self) -> None:
-        """Follow the clock again after it was set back and everything made since is gone (`/v1/_dev/reset`)."""
+        """Make ids from the clock's present time again. `/v1/_dev/reset` calls it: the clock was set back, and
+        everything that was made since is deleted."""
         self._last_ms = 0
         self._counter = 0
 

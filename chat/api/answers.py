@@ -45,7 +45,7 @@ JSON_TYPE: Final = (b"content-type", b"application/json")
 NO_CACHE: Final = (b"cache-control", b"no-cache")
 
 NOT_STORED: Final = {"Cache-Control": "no-store"}
-"""In the place of NO_CACHE, for answers that carry a secret."""
+"""In place of NO_CACHE, for answers that carry a secret."""
 
 EVERY_ANSWER: Final = (
     (b"x-service-version", __version__.encode("ascii")),
@@ -190,7 +190,7 @@ def encode(answer: Answer, request_id: str, *, shared: bool = True) -> EncodedPa
 
 
 def _put(headers: RawHeaders, additional: Iterable[tuple[str, str]]) -> None:
-    """Add an answer's own headers, each in the place of one with its name.
+    """Add an answer's own headers, each in place of one with its name.
 
     :raises ValueError: for a value that would end its line.
     """

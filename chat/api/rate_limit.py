@@ -84,7 +84,7 @@ class BucketLevel:
 class RateLimiter:
     """All buckets of the server. `enabled=False` lets everything pass (setting `rate_limits`).
 
-    Afterwards `enabled` says whether anything is counted, and `chosen` what `choose` put in the place of buckets.
+    Afterwards `enabled` says whether anything is counted, and `chosen` what `choose` put in place of buckets.
     """
 
     def __init__(self, *, enabled: bool = True, now: Callable[[], float] = trio.current_time) -> None:

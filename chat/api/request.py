@@ -134,7 +134,7 @@ class Request:
     dialect: Dialect | None = attrs.field(default=None, init=False)
     """The dialect of the mount that was asked; None at the documented addresses."""
     path: str = attrs.field(default="", init=False)
-    """The path that a dialect hears, in the place of the mount."""
+    """The path that a dialect hears, in place of the mount."""
     now_ms: int = attrs.field(default=0, init=False)
     """When the caller was looked up, in Unix milliseconds."""
     waited: bool = attrs.field(default=False, init=False)
@@ -153,7 +153,7 @@ class Request:
     """The proof that `proof` made."""
 
     def speak(self, dialect: Dialect, path: str) -> None:
-        """The request is in this dialect; `path` is the one that it names, in the place of the mount."""
+        """The request is in this dialect; `path` is the one that it names, in place of the mount."""
         self.dialect, self.path = dialect, path
         # What was read belongs to the connection's other requests too.
         self.headers, self.authorizations = dict(self.headers), list(self.authorizations)

@@ -38,7 +38,7 @@ class ReactionBody:
 
 @frozen(kw_only=True)
 class TagBody:
-    """A tag of a forum; `id` of one that is there already."""
+    """A tag of a forum; `id` names a tag that the forum has already."""
 
     id: Snowflake | None = None
     name: Annotated[str, Length(1, FORUM_TAG_CHARACTERS)]

@@ -55,7 +55,7 @@ _NO_TOKEN: Final = token_hash("")
 """Compared with, and looked for, where there is no token to compare or look for."""
 
 _NO_ID: Final = -1
-"""The snowflake of nothing: looked up in the place of an id that cannot be one."""
+"""The snowflake of nothing: looked up in place of an id that cannot be one."""
 
 
 def parse_authorization(values: Sequence[str], *, bot_in_any_case: bool = False) -> Credential | None:

@@ -94,7 +94,8 @@ class Reply:
 
 
 class OutgoingHttp:
-    """Makes requests: slow steps, after which the `guard` of the request that causes them judges again.
+    """Sends HTTP requests to other servers. Each is a slow step: afterwards the `guard` of the client's request, which
+    caused it, judges that request again.
 
     `in_threads` False prepares on the loop's thread, for runs on virtual time.
     """

@@ -198,11 +198,11 @@ class _Measurement:
     medians: dict[str, float] = attrs.field(factory=dict, init=False)
 
     def repeat(self, name: str, operation: Callable[[], object]) -> None:
-        """The same operation a few times."""
+        """Measure the same operation a few times, as `take` does."""
         self.take(name, [operation] * self._operations)
 
     def take(self, name: str, operations: Sequence[Callable[[], object]]) -> None:
-        """Each of these operations once."""
+        """Measure the server's CPU time for each operation (milliseconds), and keep the median under `name`."""
         costs = []
         for operation in operations:
             before = self.settle()

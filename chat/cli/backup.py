@@ -87,7 +87,7 @@ def _give_name(draft: Path, file: Path) -> None:
     finally:
         os.close(descriptor)
     try:
-        os.link(draft, file)  # never in the place of another file
+        os.link(draft, file)  # never in place of another file
     except FileExistsError:
         raise
     except OSError:  # a file system without links

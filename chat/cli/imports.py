@@ -34,7 +34,7 @@ if TYPE_CHECKING:
             """How much of it was read."""
 
         def read(self, wish: ReadingWish, now_ms: int) -> Iterator[Record]:
-            """Its records."""
+            """The records of the export."""
 
 
 COLUMNS: Final = ("id", "guild_id", "source", "path", "state", "created_at")

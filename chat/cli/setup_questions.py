@@ -173,7 +173,7 @@ class _Interview:
         return self._choice(question, ("yes", "no"), "yes" if default else "no") == "yes"
 
     def _is_decided(self, name: str) -> bool:
-        """Say so, where the file does not decide about a setting."""
+        """Whether something else than the settings file decides about the setting; if so, tell the person what."""
         why = self._present.decided_elsewhere(name)
         if why is not None:
             click.echo(f"  {name} is {self._present.value_of(name)}: it {why}.")

@@ -278,7 +278,7 @@ def accepted(chosen: Mapping[str, object]) -> dict[str, object]:
 
 
 def effective(loaded: Settings, values: Mapping[str, Any]) -> Settings:
-    """The settings with these values in the place of their own, as a new object. A limit that follows another one, and
+    """The settings with these values in place of their own, as a new object. A limit that follows another one, and
     has not been chosen itself, has the value that was chosen for that one."""
     limits = {}
     for name in LIMITS:

@@ -53,7 +53,7 @@ def changed_file(text: str, changes: Mapping[str, object], path: Path) -> str:
 
 
 def write_settings_file(path: Path, text: str, *, judge: Callable[[Path], object]) -> None:
-    """Put the file in the place of the one that is there: whole or not at all, for its owner alone.
+    """Put the file in place of the one that is there: whole or not at all, for its owner alone.
 
     `judge` looks at the new one before; what it raises leaves the old one where it is.
 

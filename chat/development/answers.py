@@ -141,7 +141,7 @@ class ShownEntry(TypedDict):
     limits: NotRequired[dict[str, str] | None]
     payload: NotRequired[Any]
     text: NotRequired[str]
-    """In the place of `payload`, where a client sent what is no JSON."""
+    """In place of `payload`, where a client sent what is no JSON."""
     refused: NotRequired[str]
     body: NotRequired[Any]
     answer: NotRequired[Any]

@@ -38,7 +38,7 @@ TEXT_SHOWN: Final = 4_096
 
 
 class EntryKind(enum.StrEnum):
-    """What an entry tells of."""
+    """The kinds of entries."""
 
     FRAME = "frame"
     OPENED = "opened"
@@ -260,7 +260,7 @@ def _second(seconds: int) -> str:
 
 
 def _moment(at_ms: int) -> str:
-    """As `iso_timestamp`: many entries are of one second."""
+    """The same text as `iso_timestamp`. Its seconds are kept, since many entries fall into one second."""
     seconds, milliseconds = divmod(at_ms, 1000)
     return f"{_second(seconds)}{milliseconds:03d}Z"
 

@@ -79,7 +79,7 @@ class Snapshots:
         return self._read(self._place(name))
 
     async def take(self, development: Development, name: str) -> Snapshot:
-        """Keep the world as it is under this name, in the place of what was kept under it.
+        """Keep the world as it is under this name, in place of what was kept under it.
 
         :raises InvalidFormBody: at `name` for one that it cannot have.
         :raises ApiError: MAX_LIMIT where there are SNAPSHOTS_MAXIMUM.

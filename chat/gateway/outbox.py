@@ -64,8 +64,8 @@ class OutboxSum:
 
 @define(eq=False, weakref_slot=False)
 class Outbox:
-    """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`, from the beginning or from
-    the first time that something waits on: `begin_writer` is called once then.
+    """Frames on their way to the peer. Any task may push and flush; one task runs `run_writer`. It either runs from the
+    beginning, or `begin_writer` starts it: the outbox calls that once, when a frame has to wait for the first time.
 
     A frame pushed while more than `limit` bytes wait is not taken: everything waiting is discarded but for a frame
     already under way, later frames are ignored, and `on_full` is called once. It should bring about the closing of

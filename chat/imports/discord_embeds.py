@@ -26,7 +26,7 @@ def embeds_of(given: object) -> tuple[Embed, ...]:
 
 
 def missing_file_embed(name: str) -> Embed:
-    """What stands in the place of a file that the export does not have."""
+    """What stands in place of a file that the export does not have."""
     return {"type": "rich", "title": name[:TITLE_CHARACTERS], "description": "\N{PAPERCLIP} \N{MULTIPLICATION SIGN}"}
 
 

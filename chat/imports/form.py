@@ -267,7 +267,7 @@ KIND_OF: Final[Mapping[type[Any], str]] = {record: kind for kind, record in KIND
 
 
 def lone_surrogates_gone(text: str) -> str:
-    """The text as UTF-8 can hold it: half of a pair becomes the sign for what cannot be shown."""
+    """The text with U+FFFD in place of each lone surrogate, which UTF-8 cannot hold."""
     try:
         text.encode()
     except UnicodeEncodeError:

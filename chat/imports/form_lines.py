@@ -54,7 +54,7 @@ def read(file: IO[bytes]) -> Iterator[Record]:
 
 
 def read_what_can_be(file: IO[bytes]) -> Iterator[Record | NotTheForm]:
-    """The records of a file, and in the place of each line that holds none what is wrong with it.
+    """The records of a file, and in place of each line that holds none what is wrong with it.
 
     :raises NotTheForm: where the first line does not say what the file is.
     """

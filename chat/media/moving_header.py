@@ -171,7 +171,8 @@ def _gather(data: bytes, found: dict[int, float], tracks: set[str], depth: int) 
 
 
 def _variable(data: bytes, position: int, *, keeps_marker: bool) -> tuple[int, int]:
-    """A number of variable length, and where it ends. A size of which nothing is known is all that there is."""
+    """An EBML number of variable length, and the position after it. A size with all bits set is unknown: it counts as
+    the length of `data`."""
     first = data[position]
     length = 9 - first.bit_length()
     if length > 8:

@@ -72,7 +72,7 @@ class PageHead:
 
 
 def page_head(text: str) -> PageHead:
-    """The head of the page whose markup begins like this."""
+    """The title, `meta` and `link` elements that the beginning of a page's markup has."""
     head = PageHead()
     for name, attributes, content in _elements(text):
         if name == "title" and head.title is None:

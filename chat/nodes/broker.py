@@ -1,8 +1,8 @@
 """The broker between core and nodes: streams of entries, keys that vanish, leases.
 
 Two keep this contract: `chat.nodes.redis_broker` speaks to Redis or Valkey, `chat.nodes.memory_broker` is a twin on
-Trio's clock. Both are tried by one set of tests. The broker is not trusted to keep anything: who needs that what was
-written is there numbers it and writes it again.
+Trio's clock. Both are tried by one set of tests. The broker may lose whatever it was given: a writer whose entries must
+not be lost numbers them and writes the missing ones again.
 """
 
 from __future__ import annotations

@@ -197,10 +197,11 @@ class Remains:
         self._slots: collections.OrderedDict[bytes, frozenset[int]] = collections.OrderedDict()
 
     async def numbering(self, slot: int, facts: SessionFacts, until: Position, seq: int) -> Numbering:
-        """The numbering of the session in this slot after everything up to `until`, so that a Resume from `seq` finds
-        what it needs if anything does. Raises Lost, BrokerUnavailable.
+        """The session's numbering once it has counted every entry up to `until`, with the events after `seq` where the
+        broker still has them. Raises Lost, BrokerUnavailable.
 
-        A Resume from a wrong sequence costs the session nothing: then the next one finds what it needs.
+        A client may send a wrong `seq`. That Resume fails; the numbering then starts at what the client confirmed,
+        so that a later Resume succeeds.
         """
         async with self._reading:
             await self._read_bases()

@@ -78,7 +78,7 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
         EventName.AUTH_SESSION_CHANGE: EventRule(
             Audience.ACCOUNT,
             "NoMembers",
-            "never sent: nothing puts another token in the place of a session's own",
+            "never sent: nothing puts another token in place of a session's own",
             NEVER,
         ),
         EventName.RATE_LIMITED: EventRule(

@@ -81,7 +81,7 @@ class EventName(enum.StrEnum):
     CHANNEL_UPDATE = "CHANNEL_UPDATE"
     """A channel changed; a private one goes to its recipients."""
     CHANNEL_DELETE = "CHANNEL_DELETE"
-    """A channel is gone; judged on the state before."""
+    """A channel was deleted; those receive it who saw the channel before."""
     CHANNEL_UPDATE_BULK = "CHANNEL_UPDATE_BULK"
     """Several channels changed; trimmed for each session to what it views, not sent when nothing is left."""
     CHANNEL_RECIPIENT_ADD = "CHANNEL_RECIPIENT_ADD"

@@ -21,7 +21,7 @@ class CommandType(enum.IntEnum):
     """In the menu of a person."""
 
     MESSAGE = 3
-    """In the menu of a message."""
+    """A command in the menu of a message."""
 
 
 class OptionType(enum.IntEnum):

@@ -83,7 +83,7 @@ class MessageFlag(enum.IntFlag):
     """The attachment is speech."""
 
     IS_COMPONENTS_V2 = 1 << 15
-    """Components stand in the place of text and embeds."""
+    """Components stand in place of text and embeds."""
 
     COMPACT_ATTACHMENTS = 1 << 17
     """Attachments are shown small."""

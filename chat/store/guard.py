@@ -65,7 +65,7 @@ class Guard:
 
 
 class Unguarded(Guard):
-    """In the place of a guard for what no request has to answer for: work in the background, and reading."""
+    """In place of a guard for what no request has to answer for: work in the background, and reading."""
 
     __slots__ = ()
 

@@ -53,7 +53,7 @@ class OutgoingMail:
     kind: str
     sealed_letter: bytes = attrs.field(repr=False)
     attempts: int
-    """How often the server has refused it for the time being."""
+    """How often the mail server has refused it with a temporary error."""
     next_attempt_at: int
     created_at: int
 

@@ -64,7 +64,7 @@ class Lie:
     user_present: bool = True
     user_verified: bool | None = None
     public_key: bytes | None = None
-    """Of a registration: in the place of the COSE key."""
+    """Of a registration: in place of the COSE key."""
 
 
 HONEST: Final = Lie()

@@ -153,7 +153,7 @@ class DevServer:
 
 
 def environment_of(world: DescribedWorld) -> dict[str, str]:
-    """What a bot that is a program finds in its environment, of a world that `chat dev --json` printed."""
+    """The environment variables for a bot's program, from the world that `chat dev --json` printed."""
     bot = world["bot"]
     return {
         "CHAT_BASE_URL": world["base_url"],

@@ -28,7 +28,7 @@ class GuildFolder(TypedDict):
     color: Color | None
     """A colour as a number of 24 bits; 0 for none."""
     flags: Count
-    """Switches as a number of bits."""
+    """The sum of bits, each of which is a switch."""
     icon: Annotated[str, length(64)]
     """The sign of the folder, by name."""
     guild_ids: list[Snowflake]

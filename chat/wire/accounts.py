@@ -217,7 +217,7 @@ class PrivateUserExtras(TypedDict):
 
 
 class PrivateUser(PrivateUserStart, Premium, PrivateUserExtras):
-    """An account as it sees itself. An OAuth2 application sees empty lists, false and null in the place of what is
+    """An account as it sees itself. An OAuth2 application sees empty lists, false and null in place of what is
     private."""
 
 

@@ -410,7 +410,7 @@ class Message(TypedDict):
     """What the message is: 0 written, 19 a reply, 6 a pin, and so on (see the registry of message types)."""
     flags: Count
     """How the message is shown and where it comes from, as bits: 4 without embeds, 32 has a thread, 4096 silent, 8192 a
-    voice message, 64 for the reader alone, 128 an application is at work on it, 32768 its components stand in the
+    voice message, 64 for the reader alone, 128 an application is at work on it, 32768 its components stand in
     place of text and embeds."""
     content: str
     """The text of the message, up to 2,000 characters or what the limits say."""

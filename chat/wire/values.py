@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 
 class Rule(NamedTuple):
-    """Words of JSON Schema beside those of the type; an `enum` stands in the place of the type."""
+    """Words of JSON Schema beside those of the type; an `enum` stands in place of the type."""
 
     words: tuple[tuple[str, Any], ...]
 

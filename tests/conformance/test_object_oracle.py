@@ -176,7 +176,7 @@ class Oracle:
     async def send(
         self, rest: RestClient, trial: Trial, place: Place, ground: Mapping[str, str] | None = None
     ) -> Response:
-        """The request with an object in the place of the placeholders."""
+        """The request with an object in place of the placeholders."""
         if trial.names("$scheduled"):
             ground = {**(ground or {}), "scheduled": await self.scheduled(rest)}
         query = {name: self.fill(value, place, ground) for name, value in trial.query.items()}
@@ -184,7 +184,7 @@ class Oracle:
         return await rest.request(trial.method, self.fill(trial.path, place, ground), json=body, query=query)
 
     def fill(self, text: str, place: Place, ground: Mapping[str, str] | None = None) -> str:
-        """Text with ids in the place of placeholders."""
+        """Text with ids in place of placeholders."""
         scene = self.scene
         values = {
             "channel": place.channel_id,

@@ -27,6 +27,7 @@ PHRASES: Final = {
     "let nothing": r"\blet nothing\b",
     "of the time before": r"\bof the time before\b",
     "is waited for": r"\b(?:is|are|was|were|be|been) (?:waited for|looked for|seen to)\b",
+    "in the place of": r"\bin the place of\b",
     "what is none": r"\b(?:what|that) is (?-i:none)\b",
 }
 """What not to write, as patterns of one line of text."""

@@ -27,7 +27,7 @@ _turns = itertools.count()
 
 
 def real(name: str, value: Any, kind: str = "known") -> Any:
-    """A value in the place of one that was made up."""
+    """A value in place of one that was made up."""
     choices = _ids[kind].get(name)
     if not choices:
         return value

@@ -74,7 +74,7 @@ _REASON: Final = {
 _SUDO: Final = {
     "name": SUDO_HEADER,
     "in": "header",
-    "description": "The sudo token of an earlier answer, in the place of the proof in the body.",
+    "description": "The sudo token of an earlier answer, in place of the proof in the body.",
     "schema": {"type": "string"},
 }
 _CAPTCHA: Final = (

@@ -63,7 +63,7 @@ class InputSchemas:
     def members(self, declared: type[Any], *, null_is_default: bool = True) -> Iterator[tuple[str, bool, Schema]]:
         """The members of a class: name, whether it has to be there, and its schema.
 
-        `null_is_default` says that null may be sent in the place of a default, as in JSON bodies.
+        `null_is_default` says that null may be sent in place of a default, as in JSON bodies.
         """
         for field in attrs.fields(attrs.resolve_types(declared, include_extras=True)):
             schema = self.of(field.type)

@@ -52,7 +52,7 @@ class ObjectShape(Shape):
         without: Iterable[str] = (),
         description: str | None = None,
     ) -> ObjectShape:
-        """An object with these members too, in the place of those by their names, and without some."""
+        """An object with these members too, in place of those by their names, and without some."""
         dropped = {*without, *members, *optional}
         kept, kept_optional = (
             {member: shape for member, shape in own.items() if member not in dropped}

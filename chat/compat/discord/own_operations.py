@@ -30,19 +30,22 @@ OWN: Final = "/ discord"
 FOUND_MAXIMUM: Final = 1_000
 """As many as some libraries always ask for."""
 
-EMPTY: Final[Mapping[str, object]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
+Empty = list[object] | dict[str, list[object]]
+"""A list without entries, or an object whose list has none."""
+
+EMPTY: Final[Mapping[str, Empty]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
 
 routes: Final = Routes(policy=Policy.USER, answers=ANYTHING)
 
 
 @routes.operation("GET", f"{OWN}/gateway", name="mount_get_gateway", policy=Policy.NONE, bucket=buckets.DISCOVERY)
-async def get_gateway(request: Request, administration: AdministrationArea) -> object:
+async def get_gateway(request: Request, administration: AdministrationArea) -> dict[str, str]:
     """Where the gateway is, for a library that asks before it has a token."""
     return {"url": administration.discovery.gateway_bot(request.headers.get("host"))["url"]}
 
 
 @routes.operation("GET", OWN + "/empty/{shape}", name="mount_get_nothing", policy=Policy.NONE, bucket=buckets.DISCOVERY)
-async def get_nothing(request: Request, shape: str) -> object:
+async def get_nothing(request: Request, shape: str) -> Empty:
     """What libraries ask for by themselves and this server has none of."""
     return EMPTY[shape]
 

@@ -68,7 +68,7 @@ class UserGuildSettings:
     async def change(
         self, principal: Principal, guild_id: int | None, changes: Mapping[str, Any]
     ) -> wire.UserGuildSettings:
-        """Put new values, as the wire has them, in the place of old ones; returns the object with its next version.
+        """Put new values, as the wire has them, in place of old ones; returns the object with its next version.
 
         `guild_id` None is for what lies outside of guilds. USER_GUILD_SETTINGS_UPDATE goes to the account's sessions.
 

@@ -29,7 +29,7 @@ class NotificationWords:
         return notification_words.of_user(self._core.database.reader, user_id)
 
     async def put(self, principal: Principal, words: Sequence[str]) -> list[str]:
-        """Take these in the place of the caller's words: without white space around them, each once, whatever its
+        """Replace the caller's words by these: without white space around them, each once, whatever its
         case. Returns them. USER_SETTINGS_UPDATE tells the account's sessions to ask for them anew."""
         tidy = [word.strip() for word in words]
         kept = list({word.lower(): word for word in reversed(tidy) if word}.values())[::-1]

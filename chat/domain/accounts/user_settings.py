@@ -54,7 +54,7 @@ class UserSettings:
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
     async def change(self, user_id: int, changes: Mapping[str, Any], guard: Guard) -> wire.UserSettings:
-        """Put new values, as the wire has them, in the place of old ones; returns the object.
+        """Put new values, as the wire has them, in place of old ones; returns the object.
 
         USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo. Status and
         custom status are those of all the account's sessions from now on, until one selects others.

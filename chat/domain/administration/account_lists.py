@@ -192,8 +192,8 @@ class AdministeredLists:
         return cast("wire.AdminRelationships", {_LISTS[category]: entries for category, entries in lists.items()})
 
     async def sessions(self, acting: Acting, user_id: int) -> list[wire.AdminUserSession]:
-        """The account's sign-ins, those that have ended last, each group newest first. Raises SERVICE_UNAVAILABLE when
-        there are IP addresses and none of them could be located."""
+        """The account's sign-ins: first the open ones, then those that ended, both newest first. Raises
+        SERVICE_UNAVAILABLE when there are IP addresses and none of them could be located."""
 
         def query(connection: sqlite3.Connection) -> list[tuple[AuthSession, int | None]]:
             found(connection, user_id)

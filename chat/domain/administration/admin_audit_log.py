@@ -85,7 +85,7 @@ class AdminAuditLog:
     ) -> int:
         """In the unit that does it: write the entry; its snowflake.
 
-        `metadata` values become text as `text_of` has it. `reason` stands in the place of the request's own.
+        `metadata` values become text as `text_of` has it. `reason` stands in place of the request's own.
         """
         kind, values = ADMIN_ACTIONS[action], metadata or {}
         if unknown := values.keys() - kind.metadata:

@@ -178,7 +178,7 @@ def admin_private_channel(
 def admin_relationship(
     relationship: Relationship, category: Category, target: Account | None
 ) -> wire.AdminRelationship:
-    """The Admin relationship object; of an account that was erased the id alone is left."""
+    """The Admin relationship object; of an erased account it has only the id."""
     return {
         "target_user_id": str(relationship.target_id),
         "category": category,

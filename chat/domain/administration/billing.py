@@ -222,7 +222,8 @@ def _segment(identifier: str) -> str:
 
 
 def _is_unknown(reply: Reply, code: str) -> bool:
-    """Whether the service says so itself; a wrong address answers 404 as well."""
+    """Whether the billing service itself says that the object does not exist. Status 404 alone does not tell: a wrong
+    address answers 404, too."""
     if reply.status != 404:
         return False
     try:

@@ -1,7 +1,7 @@
 """How much of the disk is used and by what, and cleaning up as a durable job (administration.md, Storage).
 
 Nothing that somebody could still ask for is cleaned up: files that no row speaks of, renditions, which can be made
-again, and what accounts left behind that are deleted. An order may be a dry run, which counts and deletes nothing.
+again, and what deleted accounts left behind. An order may be a dry run, which counts and deletes nothing.
 """
 
 from __future__ import annotations

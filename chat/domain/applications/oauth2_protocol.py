@@ -1,6 +1,6 @@
 """The parts of the OAuth2 protocol: refusals, scopes, PKCE, clients, redirect addresses.
 
-Refusals have RFC 6749 bodies in the place of the error envelope (http.md, Error envelope; applications.md, OAuth2
+Refusals have RFC 6749 bodies in place of the error envelope (http.md, Error envelope; applications.md, OAuth2
 errors). Failed client authentication is 401, everything else 400, and no answer carries WWW-Authenticate. What is wrong
 with the session of an account that consents is told in the ordinary envelope, by the errors that it has everywhere.
 
@@ -169,7 +169,7 @@ def challenge_of(value: str | None, method: str | None, *, required: bool = Fals
 
 
 NO_OWNER: Final = 0
-"""In the place of the owner of the built-in application."""
+"""In place of the owner of the built-in application."""
 
 ADMIN_PATH: Final = "/admin"
 """The path of the Admin application, below the instance's public address."""

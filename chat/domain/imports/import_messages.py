@@ -1,4 +1,4 @@
-"""Makes messages of this guild out of records: with everybody's present id in the place of the one that they had, and
+"""Makes messages of this guild out of records: with everybody's present id in place of the one that they had, and
 nothing that would show more here than the export has.
 """
 

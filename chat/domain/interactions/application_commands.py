@@ -54,7 +54,7 @@ class ApplicationCommands:
     async def create(
         self, principal: Principal, application_id: int, guild_id: int | None, draft: CommandDraft
     ) -> tuple[wire.ApplicationCommand, bool]:
-        """Register a command, in the place of one of the same type and name; tells whether there was none.
+        """Register a command, in place of one of the same type and name; tells whether there was none.
 
         :raises ApiError: MAX_APPLICATION_COMMANDS, MAX_APPLICATION_COMMAND_CREATES, CONTENT_BLOCKED.
         :raises InvalidFormBody: as `require_command`.

@@ -159,7 +159,7 @@ def require_whole(draft: MessageDraft) -> None:
 
 
 def require_form(flags: int, components: Sequence[object], content: str, others: Sequence[object]) -> None:
-    """Check that a message whose components stand in the place of a text has some, and none beside them.
+    """Check that a message whose components stand in place of a text has some, and none beside them.
 
     :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
     :raises InvalidFormBody: NOT_WITH_SECOND_FORM at `content` or `embeds`.

@@ -301,7 +301,7 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
 
 
 def _with_components(message: Message, edit: MessageEdit) -> Message:
-    """The message with its new components. Once they stand in the place of a text they stay there; those of a file that
+    """The message with its new components. Once they stand in place of a text they stay there; those of a file that
     goes cannot stay."""
     if edit.components is not None:
         flags = message.flags | ((edit.flags or 0) & SECOND_FORM)

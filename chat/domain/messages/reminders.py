@@ -56,7 +56,7 @@ class Reminders(DueWork):
         return (await self._objects(principal, [row]))[0]
 
     async def put(self, principal: Principal, channel_id: int, message_id: int, remind_at: int) -> wire.Reminder:
-        """Remind the caller of a message at a moment (Unix milliseconds), in the place of what it had for that message.
+        """Remind the caller of a message at a moment (Unix milliseconds), in place of what it had for that message.
         Where it has as many as it may have, the one told first makes room.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, also for one that the caller may not read;

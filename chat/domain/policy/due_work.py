@@ -59,7 +59,7 @@ class DueWork(ABC):
         """When something falls due next (Unix ms); None where nothing is known to."""
 
     def look_again(self) -> None:
-        """After a commit: something may be due sooner than it was."""
+        """Wake `run` to ask `_next_due` again. Call it after a commit that may have made something due sooner."""
         self._wake.set()
 
     async def run(self) -> None:

@@ -72,7 +72,7 @@ class ActiveCalls:
         return data
 
     def of_account(self, user_id: int) -> list[wire.CallState]:
-        """The calls in the account's conversations, as a session hears of them that begins now."""
+        """The calls in the account's conversations, as a new session receives them."""
         return [self.object_of(call, created=True) for call in self.by_channel.values() if user_id in call.recipients]
 
 

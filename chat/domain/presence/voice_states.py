@@ -241,7 +241,7 @@ class VoiceStates:
         return self._replace(before, selected), None
 
     def _replace(self, before: VoiceState, selected: VoiceState) -> VoiceState:
-        """Put a connection in the place of what it was, with the next version, and tell of it."""
+        """Put a connection in place of what it was, with the next version, and tell of it."""
         channel_id = selected.channel_id
         if channel_id != before.channel_id and self._has_other_viewers(before, channel_id):
             # Members that see only the channel that is left must learn that it was.

@@ -40,7 +40,7 @@ log: Final = structlog.get_logger("chat.accounts")
 WRONG: Final = FieldCode.INVALID_EMAIL_OR_PASSWORD
 
 SHOWN_NOW: Final = -1
-"""In the place of a moment: the one at which the sign-in is made."""
+"""In place of a moment: the one at which the sign-in is made."""
 
 TICKET_KIND: Final = "login"
 TICKET_LIFETIME_MS: Final = 5 * 60_000
@@ -172,7 +172,7 @@ def timed_out() -> InvalidFormBody:
 
 @frozen
 class SignedIn:
-    """A sign-in that is written."""
+    """A sign-in that the store has: its account, and the token for the client."""
 
     account: Account
     sign_in: SignIn

@@ -90,9 +90,9 @@ class PasswordRecovery:
         self._mailer.post(connection, letter)
 
     def remember(self, connection: sqlite3.Connection, user_id: int, email: str | None, token: str) -> int:
-        """In a unit of writing: a token is good from now on; returns until when.
+        """In a unit of writing: store a new token; returns when it expires (Unix milliseconds).
 
-        It is bound to the address that it is mailed to, if there is one.
+        A token that is mailed is bound to the `email` that it is sent to.
         """
         now = self._core.clock.now_ms()
         expires_at = now + RESET_LIFETIME_MS

@@ -112,7 +112,7 @@ class SudoMode:
         """Return if the account has proved itself, with `proof.answered` set where the answer carries a token.
 
         `issues_token` False is for the operations that never answer with one (access.md, Sudo mode).
-        `sign_in_counts` is for the operations that take a fresh sign-in in the place of a proof (access.md, Sudo mode).
+        `sign_in_counts` is for the operations that take a fresh sign-in in place of a proof (access.md, Sudo mode).
 
         :raises ApiError: SUDO_MODE_REQUIRED without a usable proof; a password is none where the account holds a
             factor, and a factor is none where it holds no factor (access.md, Sudo mode).

@@ -89,7 +89,8 @@ def _thread_defaults(channel: Channel, threads: bool) -> wire.ThreadDefaults:
 
 
 def channel_without_threads(data: Mapping[str, Any]) -> Mapping[str, object]:
-    """A channel object that is made already, for sessions without thread access."""
+    """A copy of a channel object for sessions without thread access: without `flags`, and without thread permissions in
+    its overwrites."""
     shown = {name: value for name, value in data.items() if name != "flags"}
     shown["permission_overwrites"] = [
         {

@@ -87,7 +87,7 @@ def _top(data: Content) -> Iterator[Box]:
 
 
 def free(edits: Edits, box: Box) -> None:
-    """Empty space in the place of a box."""
+    """Empty space in place of a box."""
     edits.put(box.start + 4, b"free")
     edits.blank(box.content, box.stop)
 

@@ -86,7 +86,7 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
 
 
 def _shelf_without(data: Content, shelf: Box, places: Sequence[_ItemPlace], gone: set[int]) -> bytes:
-    """The box `idat` with nothing in the place of what goes. Raises Unreadable where other items hold that too."""
+    """The box `idat` with nothing in place of what goes. Raises Unreadable where other items hold that too."""
     content = bytearray(data[shelf.content : shelf.stop])
     kept = _kept([lies for place in places if place.entry.item not in gone for lies in place.in_box])
     for start, stop in _spans([lies for place in places if place.entry.item in gone for lies in place.in_box]):

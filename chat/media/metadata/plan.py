@@ -1,4 +1,4 @@
-"""What is to become of a file: pieces of it that stay, and bytes in the place of others.
+"""What is to become of a file: pieces of it that stay, and bytes in place of others.
 
 A plan is made from a file that lies in memory or is mapped into it, and carried out piece by piece: a film of any size
 takes no more memory than a piece.
@@ -114,7 +114,7 @@ class RewritePlan:
             self.pieces.append(Span(start, stop))
 
     def put(self, new: bytes, start: int, stop: int) -> None:
-        """New bytes in the place of others; where they are the same ones those stay."""
+        """New bytes in place of others; where they are the same ones those stay."""
         if len(new) == stop - start and self._data[start:stop] == new:
             self.keep(start, stop)
         else:
@@ -183,7 +183,7 @@ class Edits:
             self._edits[start] = new
 
     def blank(self, start: int, stop: int) -> None:
-        """Nothing in the place of these bytes."""
+        """Nothing in place of these bytes."""
         if not self.is_blank(start, stop):
             self._edits[start] = Blank(stop - start)
 

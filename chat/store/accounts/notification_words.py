@@ -23,7 +23,7 @@ def of_users(connection: sqlite3.Connection, user_ids: Iterable[int]) -> dict[in
 
 
 def put(connection: sqlite3.Connection, user_id: int, words: Sequence[str]) -> None:
-    """Take these in the place of the account's words; the account exists."""
+    """Replace the account's words by these. The account must exist."""
     if words:
         connection.execute(
             "INSERT INTO notification_words (user_id, words) VALUES (?, ?)"

@@ -1,4 +1,4 @@
-"""Every stored file with what its rows say of it, and a new file in the place of an old one."""
+"""Every stored file with what its rows say of it, and a new file in place of an old one."""
 
 from __future__ import annotations
 

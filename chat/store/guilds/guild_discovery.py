@@ -35,7 +35,7 @@ def find(connection: sqlite3.Connection, guild_id: int) -> DiscoveryApplication 
 
 
 def put(connection: sqlite3.Connection, application: DiscoveryApplication) -> None:
-    """Write a guild's application, in the place of the one that it has."""
+    """Write a guild's application, in place of the one that it has."""
     connection.execute(
         f"INSERT OR REPLACE INTO discovery_applications ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         attrs.astuple(application),

@@ -88,13 +88,13 @@ def role_is_used(connection: sqlite3.Connection, guild_id: int, role_id: int) ->
 
 
 def delete_picture(connection: sqlite3.Connection, expression_id: int) -> None:
-    """The picture of an emoji or a sticker goes with the next sweep."""
+    """Delete the row of an emoji's or sticker's picture; the next sweep deletes the file."""
     connection.execute("DELETE FROM assets WHERE kind IN ('emojis', 'stickers') AND owner_id = ?", (expression_id,))
 
 
 def delete_person(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
-    """A person of the old place goes unless something refers to it: a message, a mention, a reaction, a claim, another
-    guild; whether it went."""
+    """Delete an imported person unless something refers to it: a message, a mention, a reaction, a claim, another
+    guild. Returns whether it was deleted."""
     row = connection.execute(
         """
         SELECT EXISTS (SELECT 1 FROM messages WHERE author_id = ?1)

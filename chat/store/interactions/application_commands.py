@@ -86,7 +86,7 @@ def usable(connection: sqlite3.Connection, application_ids: Sequence[int], guild
 
 
 def put(connection: sqlite3.Connection, command: Command) -> None:
-    """Write a command, in the place of what has its id."""
+    """Write a command. It replaces the one with the same id."""
     values = attrs.asdict(command, recurse=False) | {"body": json.dumps(command.body)}
     connection.execute(_PUT, tuple(values[name] for name in _NAMES))
 

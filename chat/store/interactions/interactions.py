@@ -121,7 +121,7 @@ def forget_older(connection: sqlite3.Connection, before: int) -> None:
 def put_ephemeral(
     connection: sqlite3.Connection, interaction_id: int, message_id: int, body: Mapping[str, Any]
 ) -> None:
-    """Write an answer that one person alone sees, in the place of what has its id."""
+    """Write an answer that one person alone sees. It replaces the one with the same id."""
     connection.execute(
         """
         INSERT INTO ephemeral_messages (id, interaction_id, body) VALUES (?, ?, ?)

@@ -13,7 +13,7 @@ import attrs
 from chat.classes import frozen
 
 INSTANCE: Final = -1
-"""In `media_usage`, in the place of an account: the files of all accounts and all images."""
+"""In `media_usage`, in place of an account: the files of all accounts and all images."""
 
 PURGED_AT_ONCE: Final = 500
 """Rows that one unit of the sweep clears away."""

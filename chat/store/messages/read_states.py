@@ -27,10 +27,10 @@ RECOUNTED: Final = 1_000
 """Mentions that are counted afresh at most: a greater number says nothing."""
 
 EVERYONE: Final = 0
-"""Stands for everyone in the place of a role."""
+"""Stands for everyone in place of a role."""
 
 HERE: Final = 1
-"""Stands for `@here` in the place of a role; `here_mentions` lists the accounts that were online then."""
+"""Stands for `@here` in place of a role; `here_mentions` lists the accounts that were online then."""
 
 KEPT: Final = 100
 """Messages that are known for each role of a guild, and for everyone: older ones no longer count."""

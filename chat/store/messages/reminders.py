@@ -37,7 +37,7 @@ def get(connection: sqlite3.Connection, user_id: int, message_id: int) -> Remind
 
 
 def put(connection: sqlite3.Connection, reminder: Reminder) -> None:
-    """Write one, in the place of what the account had of that message; the account exists."""
+    """Write a reminder. It replaces the account's earlier one of the same message. The account must exist."""
     connection.execute(
         "INSERT OR REPLACE INTO reminders (user_id, message_id, channel_id, remind_at, told_at) VALUES (?, ?, ?, ?, ?)",
         attrs.astuple(reminder),

@@ -62,7 +62,7 @@ def count(connection: sqlite3.Connection, user_id: int) -> int:
 
 
 def put(connection: sqlite3.Connection, scheduled: ScheduledMessage) -> None:
-    """Write one, in the place of what has its id; its account exists."""
+    """Write a scheduled message. It replaces the one with the same id. The account must exist."""
     values = attrs.asdict(scheduled, recurse=False) | {"body": json.dumps(scheduled.body)}
     connection.execute(_REPLACE, tuple(values[name] for name in _FIELDS))
 

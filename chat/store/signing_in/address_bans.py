@@ -34,7 +34,7 @@ def every(connection: sqlite3.Connection, now: int) -> list[AddressBan]:
 
 
 def insert(connection: sqlite3.Connection, bans: Iterable[AddressBan]) -> None:
-    """Add bans, each in the place of one of the same network."""
+    """Add bans, each in place of one of the same network."""
     connection.executemany(
         f"INSERT OR REPLACE INTO address_bans ({_COLUMNS}) VALUES (?, ?, ?, ?)",  # noqa: S608
         [attrs.astuple(ban) for ban in bans],

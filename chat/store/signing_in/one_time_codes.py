@@ -23,7 +23,7 @@ class BackupCode:
 
 
 def replace_backup_codes(connection: sqlite3.Connection, user_id: int, sealed_codes: Sequence[bytes]) -> None:
-    """Give the account these codes, unused, in the place of all that it had."""
+    """Replace all of the account's backup codes by these, none of which is used yet."""
     delete_backup_codes(connection, user_id)
     connection.executemany(
         "INSERT INTO backup_codes (user_id, position, sealed_code) VALUES (?, ?, ?)",

@@ -81,7 +81,7 @@ def is_one_listed(connection: sqlite3.Connection, user_id: int) -> bool:
 
 
 def replace(connection: sqlite3.Connection, predecessor_id: bytes, successor_id: bytes) -> None:
-    """Put a passkey in the place of another, and of all that the other one had replaced."""
+    """Put a passkey in place of another, and of all that the other one had replaced."""
     connection.execute(
         "UPDATE webauthn_credentials SET replaced_by = ? WHERE credential_id = ? OR replaced_by = ?",
         (successor_id, predecessor_id, predecessor_id),

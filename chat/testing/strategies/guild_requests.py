@@ -293,7 +293,7 @@ def thread_starts() -> st.SearchStrategy[Body]:
 
 
 def invalid_thread_starts() -> st.SearchStrategy[Any]:
-    """What is no thread."""
+    """Bodies that the server refuses as threads."""
     return one_broken(
         st.just({"name": "aside"}),
         {
@@ -320,7 +320,7 @@ def posts() -> st.SearchStrategy[Body]:
 
 
 def invalid_posts() -> st.SearchStrategy[Any]:
-    """What is no post."""
+    """Bodies that the server refuses as posts of a forum."""
     wrong_tags = st.lists(invalid_snowflakes(), min_size=1, max_size=2)
     return one_broken(
         st.just({"name": "a post", "message": {"content": "x"}}),

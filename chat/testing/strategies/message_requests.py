@@ -73,7 +73,7 @@ def embeds() -> st.SearchStrategy[Body]:
 
 
 def invalid_embeds() -> st.SearchStrategy[Any]:
-    """What is no embed."""
+    """Objects that the server refuses as embeds."""
     wrong: dict[str, st.SearchStrategy[Any]] = {
         "title": all_but(str, type(None)) | st.just("x" * 257),
         "description": all_but(str, type(None)) | st.just("x" * 4_097),
@@ -230,7 +230,7 @@ def reaction_emojis() -> st.SearchStrategy[str]:
 
 
 def invalid_reaction_emojis() -> st.SearchStrategy[str]:
-    """What is no emoji, refused with INVALID_FORM_BODY; no path segment is empty or a dot."""
+    """Texts that are no emoji, refused with INVALID_FORM_BODY; no path segment is empty or a dot."""
     malformed = st.sampled_from(
         ["wave:", ":1", "wave:01", "wave:x", "a:b:c:1", "wave:9223372036854775808", "<:wave:1>"]
     )

@@ -306,7 +306,7 @@ async def get_notification_words(request: Request, accounts: AccountsArea) -> wi
 async def put_notification_words(
     request: Request, accounts: AccountsArea, body: ChangeNotificationWords
 ) -> wire.NotificationWords:
-    """Take these words in the place of the caller's."""
+    """Replace the caller's words by these."""
     return {"words": await accounts.notification_words.put(request.principal, body.words)}
 
 

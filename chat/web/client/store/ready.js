@@ -19,7 +19,7 @@ export function takeReady(state, ready, touch) {
 }
 
 /**
- * Put other knowledge in the place of what is there; messages that are shown stay.
+ * Put other knowledge in place of what is there; messages that are shown stay.
  * @param {import("./shapes.js").State} state
  * @param {Touch} touch
  * @param {() => void} run Replaces all but the logs and the outbox.

@@ -53,13 +53,13 @@ export function makeField({ label, placeholder, formsOf }) {
     area.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  /** How a text is shown in the place of the selection. @param {string} text As it is sent. */
+  /** How a text is shown in place of the selection. @param {string} text As it is sent. */
   function shownHere(text) {
     const { value, selectionStart, selectionEnd } = area;
     return names.read(text, formsOf, value.slice(0, selectionStart), value.slice(selectionEnd));
   }
 
-  /** Text that came from elsewhere, in the place of the selection. @param {string} text As it is sent. */
+  /** Text that came from elsewhere, in place of the selection. @param {string} text As it is sent. */
   function insert(text) {
     write(area.selectionStart, area.selectionEnd, shownHere(text));
   }

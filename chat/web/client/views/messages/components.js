@@ -1,4 +1,4 @@
-// What an application puts below a message, or in the place of its text: buttons, menus, texts, pictures. Text from
+// What an application puts below a message, or in place of its text: buttons, menus, texts, pictures. Text from
 // outside only ever becomes text nodes here, too.
 
 import { h } from "../../base/dom.js";

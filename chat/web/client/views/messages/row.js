@@ -33,7 +33,7 @@ import { heard, isWritten, saying } from "./system.js";
 const STARTER = 21;
 const SUPPRESS_EMBEDS = 4;
 const PUBLISHED = 1;
-/** Its components stand in the place of text, files and embeds. */
+/** Its components stand in place of text, files and embeds. */
 const BY_COMPONENTS = 1 << 15;
 const COPY = { messageId: "", used: null, isCopy: true };
 
