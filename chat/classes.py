@@ -29,7 +29,7 @@ else:
 
 
 def _decorated(
-    make: Callable[..., Any], cls: type | None, options: dict[str, Any], *, compared: bool, hashed: bool
+    make: Callable[..., Any], cls: type | None, options: dict[str, object], *, compared: bool, hashed: bool
 ) -> Any:
     def decorate(cls: type) -> type:
         made: type = make(cls, eq=False, repr=False, **options)

@@ -129,7 +129,7 @@ def _without_value(match: re.Match[str]) -> str:
     return f"{name}{between}{scheme + ' ' if scheme else ''}{REDACTED}"
 
 
-def without_secrets(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
+def without_secrets(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, object]:
     """A structlog processor: the line with every field redacted. It leaves nothing that is rendered later by `repr`."""
     return {name: _redacted_field(name, _whole_text(name, value)) for name, value in event.items()}
 

@@ -315,12 +315,12 @@ class Endpoint:
             raise refused
         return headers
 
-    async def _arguments(self, request: Request) -> dict[str, Any]:
+    async def _arguments(self, request: Request) -> dict[str, object]:
         """The handler's arguments beside the request.
 
         :raises InvalidFormBody: with every field of path, query or body that is wrong.
         """
-        arguments: dict[str, Any] = {}
+        arguments: dict[str, object] = {}
         for name, is_snowflake, member, number in zip(
             self.operation.path_members, self._snowflakes, request.members, request.numbers, strict=True
         ):

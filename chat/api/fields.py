@@ -45,7 +45,10 @@ class Refusal(ValueError):
 
 
 Schema = dict[str, Any]
-"""JSON Schema (2020-12) as plain values."""
+"""JSON Schema (2020-12) as plain values, which hold each other to any depth."""
+
+PasskeyResponse = dict[str, Any]
+"""What a browser's WebAuthn answered; `chat.auth.webauthn` checks its members."""
 
 
 @runtime_checkable
@@ -283,6 +286,7 @@ UtcTimestamp = Annotated[int, _Moment(datetime.UTC, _YEAR_1_MS)]
 """A moment of the years 1 to 9999 whose time zone may be missing; it then counts as UTC."""
 
 
+# `dict[str, Any]`: the members are those of whichever body it is.
 def named_members(body: Any) -> dict[str, Any]:
     """The members of a body that were sent, of those that tell absence apart."""
     values = {field.name: getattr(body, field.name) for field in attrs.fields(type(body))}
@@ -296,5 +300,5 @@ class SudoFields:
     password: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
     mfa_method: Literal["totp", "webauthn"] | None = None
     mfa_code: Annotated[str, Exact(), Length(1, 32)] | None = attrs.field(default=None, repr=False)
-    webauthn_response: dict[str, Any] | None = attrs.field(default=None, repr=False)
+    webauthn_response: PasskeyResponse | None = attrs.field(default=None, repr=False)
     webauthn_challenge: Annotated[str, Exact(), Length(1, 1_024)] | None = attrs.field(default=None, repr=False)

@@ -190,6 +190,7 @@ class Operation:
         return _NO_EXTENSIONS
 
 
+# `dict[str, Any]`: an annotation may be anything.
 def _types_of(handler: Handler, *names: str) -> dict[str, Any]:
     """The annotations of these parameters. Further ones are read when the operation is first used: reading all of them
     would take a thirtieth of the start."""

@@ -65,7 +65,7 @@ THREAD_FIELDS: Final = ("archived", "locked", "auto_archive_duration", "invitabl
 """Members of a change that a thread has, and no other channel."""
 
 
-def forum_fields(body: ForumFields) -> dict[str, Any]:
+def forum_fields(body: ForumFields) -> dict[str, object]:
     """The members of a body that speak of a forum, as the domain takes them."""
     fields = {name: value for name, value in named_members(body).items() if name in _FORUM_FIELDS}
     tags = fields.get("available_tags")

@@ -78,7 +78,7 @@ class Expected:
     """Unix seconds."""
 
 
-def verified_claims(token: str, keys: Sequence[Mapping[str, Any]], expected: Expected) -> dict[str, Any]:
+def verified_claims(token: str, keys: Sequence[Mapping[str, Any]], expected: Expected) -> dict[str, object]:
     """The claims of an id token; `keys` are the provider's JSON Web Keys.
 
     :raises InvalidIdToken: UnknownKey, ForeignNonce or for any other reason.
@@ -97,7 +97,7 @@ def verified_claims(token: str, keys: Sequence[Mapping[str, Any]], expected: Exp
     return claims
 
 
-def _signed_claims(token: str, keys: Sequence[Mapping[str, Any]], algorithms: frozenset[str]) -> dict[str, Any]:
+def _signed_claims(token: str, keys: Sequence[Mapping[str, Any]], algorithms: frozenset[str]) -> dict[str, object]:
     if len(token) > TOKEN_LENGTH or not token.isascii():
         raise InvalidIdToken("it is too long")
     try:

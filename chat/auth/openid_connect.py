@@ -237,6 +237,7 @@ class OpenIdConnect:
         log.error("the OpenID Connect provider refuses this client", status=reply.status, problem=problem)
         raise unusable()
 
+    # `dict[str, Any]`: JSON of the provider, walked where a claim is wanted.
     async def _verified(self, metadata: ProviderMetadata, token: object, nonce: str) -> dict[str, Any]:
         # With the library for tokens, which a server without single sign-on never needs.
         from chat.auth.id_token import Expected, ForeignNonce, InvalidIdToken, UnknownKey, verified_claims

@@ -79,7 +79,7 @@ class Reply:
     status: int
     content: bytes = attrs.field(repr=False)
 
-    def object(self) -> dict[str, Any]:
+    def object(self) -> dict[str, object]:
         """The JSON object that it holds.
 
         :raises ApiError: BAD_GATEWAY when it is none.

@@ -236,6 +236,7 @@ def asserted(
     return data.sign_count
 
 
+# `dict[str, Any]`: JSON of a browser, as py_webauthn takes it.
 def _members(response: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any] | None:
     """The members that are checked, and no others; None unless each is text of a bounded length."""
     inner = response.get("response")

@@ -61,7 +61,7 @@ class CommandRefused(ValueError):
     """A line that asks for nothing that there is; the text says why."""
 
 
-def read_line(lines: TextIO) -> dict[str, Any] | None:
+def read_line(lines: TextIO) -> dict[str, object] | None:
     """The next line, None at the end. Raises Refused."""
     line = lines.readline(LINE_BYTES + 1)
     if not line:
@@ -79,7 +79,7 @@ def read_line(lines: TextIO) -> dict[str, Any] | None:
     return asked
 
 
-def settings_of_start(lines: TextIO) -> dict[str, Any] | None:
+def settings_of_start(lines: TextIO) -> dict[str, object] | None:
     """The settings of the line that asks for the start, by their dotted names; None where the input ends first."""
     while True:
         try:
@@ -110,7 +110,7 @@ class StdioConversation(threading.Thread):
     def run(self) -> None:
         """Ends the process in good order, as SIGTERM does, with the input or with `stop`."""
         while True:
-            asked: dict[str, Any] | None = {}
+            asked: dict[str, object] | None = {}
             try:
                 asked = read_line(self._lines)
                 if asked is None or asked["do"] == "stop":
@@ -122,7 +122,7 @@ class StdioConversation(threading.Thread):
             answer(asked, result=None)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def _carry_out(self, asked: dict[str, Any]) -> Any:
+    def _carry_out(self, asked: dict[str, Any]) -> Any:  # JSON of the program that asks
         members = {name: value for name, value in asked.items() if name not in ("do", "id")}
         if asked["do"] == "request":
             return self._request_as_asked(members)
@@ -135,7 +135,7 @@ class StdioConversation(threading.Thread):
             raise CommandRefused(f"{status} {json.dumps(body)}")
         return body
 
-    def _request_as_asked(self, members: dict[str, Any]) -> dict[str, Any]:
+    def _request_as_asked(self, members: Mapping[str, Any]) -> Mapping[str, object]:
         method, path, token = members.get("method", "GET"), members.get("path"), members.get("token")
         if not isinstance(path, str) or not path.startswith("/") or not isinstance(method, str):
             raise CommandRefused('a request has a "path" that begins with /, and perhaps "method", "token" and "body"')

@@ -70,7 +70,7 @@ def clean(data: Path, dry_run: bool, kinds: tuple[str, ...], as_json: bool) -> N
     """
     wanted = [CleanUp(kind) for kind in kinds] or list(CleanUp)
 
-    async def count(instance: Instance) -> list[dict[str, Any]]:
+    async def count(instance: Instance) -> list[dict[str, object]]:
         cleaning = instance.areas().administration.storage
         found = [(kind, await cleaning.found(kind, only_look=True)) for kind in wanted]
         return [{"kind": kind.value, "files": one.files, "bytes": one.bytes} for kind, one in found]

@@ -83,7 +83,7 @@ def load_settings(
     The settings file is `chat.toml` there, which need not exist, or `config_file`, which must. `flags` are dotted names
     with values; None stands for a flag that was not given. Raises OperatorError for the first thing that is wrong.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     origins: dict[str, str] = {}
     for given in _everything_given(data_directory, config_file, environment or {}, flags or {}, development):
         values[given.name] = _checked(given)

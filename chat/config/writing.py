@@ -79,6 +79,7 @@ def write_settings_file(path: Path, text: str, *, judge: Callable[[Path], object
         os.close(directory)
 
 
+# `dict[str, Any]`: TOML as it is read, sections and values side by side.
 def _merged(content: dict[str, Any], changes: Mapping[str, object]) -> dict[str, Any]:
     """What the file is to say."""
     for name, value in changes.items():

@@ -283,7 +283,11 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
 @routes.operation("POST", "/v1/_dev/faults")
-async def cause_fault(request: Request, development: Development, body: dict[str, Any]) -> dict[str, int]:
+async def cause_fault(
+    request: Request,
+    development: Development,
+    body: dict[str, Any],  # read_fault gives it a type
+) -> dict[str, int]:
     """Strike sockets and sessions now, or HTTP requests to come."""
     read = read_fault(body)
     if not read.is_http:

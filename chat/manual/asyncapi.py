@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 from typing import Any, Final, get_origin, is_typeddict
 
 from chat import wire
+from chat.api.fields import Schema
 from chat.api.openapi.descriptions import of_member
 from chat.api.schemas.declared import Member, base_of, members_of, own_members
 from chat.manual.declared import documented
@@ -51,7 +52,7 @@ def asyncapi_text(openapi: Mapping[str, Any]) -> bytes:
     return (json.dumps(asyncapi_document(openapi), indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
+def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, object]:
     """A message for each opcode and one for each event, and the objects of the HTTP API that they hold."""
     texts = documented(opcodes)["Opcode"]
     plain = {_name_of(one): (one, texts[one.name]) for one in opcodes.Opcode if one is not opcodes.Opcode.DISPATCH}
@@ -77,7 +78,7 @@ def asyncapi_document(openapi: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _dispatches(schemas: Container[str]) -> dict[str, Any]:
+def _dispatches(schemas: Container[str]) -> dict[str, Schema]:
     """The message of each event; `schemas` are the names of the objects of the HTTP API."""
     texts = documented(events)["EventName"]
     messages = {}
@@ -101,13 +102,13 @@ def _name_of(opcode: opcodes.Opcode) -> str:
     return f"{opcode.name}_COMMAND" if opcode.name in event_rules.EVENTS else opcode.name
 
 
-def _plain(name: str, opcode: opcodes.Opcode, about: str) -> dict[str, Any]:
+def _plain(name: str, opcode: opcodes.Opcode, about: str) -> dict[str, object]:
     """The message of an opcode that is no Dispatch."""
     schema = {"type": "object", "required": ["op"], "properties": {"op": {"const": int(opcode)}, "d": {}}}
     return _message(name, about, schema)
 
 
-def _schemas_of(messages: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _schemas_of(messages: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, object]:
     """The objects that the payloads are made of, as the OpenAPI document has them, but closed to nothing."""
     return {name: _open(schemas[name]) for name in sorted(objects_in(messages, schemas))}
 
@@ -121,11 +122,11 @@ def _open(schema: Any) -> Any:
     return {word: _open(value) for word, value in schema.items() if (word, value) != ("additionalProperties", False)}
 
 
-def _message(name: str, about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _message(name: str, about: str, schema: Mapping[str, Any]) -> dict[str, object]:
     return {"name": name, "title": name.replace("_", " ").capitalize(), "summary": f"{about}.", "payload": schema}
 
 
-def _operation(action: str, summary: str, names: list[str]) -> dict[str, Any]:
+def _operation(action: str, summary: str, names: list[str]) -> dict[str, object]:
     return {
         "action": action,
         "channel": {"$ref": "#/channels/gateway"},
@@ -134,7 +135,7 @@ def _operation(action: str, summary: str, names: list[str]) -> dict[str, Any]:
     }
 
 
-def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, Any]:
+def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, object]:
     """A schema of the `d` of an event: the object among `schemas` that it is or adds to, and the members of its own."""
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", rule.payload)
     carried = getattr(wire, rule.carries)
@@ -142,7 +143,7 @@ def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, Any]:
         return {"type": "array", "description": f"{plain}."}
     if carried is wire.NoMembers:
         return {"type": "object", "description": f"{plain}."}
-    schema: dict[str, Any] = {"type": "object", "description": f"{plain[:1].upper()}{plain[1:]}."}
+    schema: dict[str, object] = {"type": "object", "description": f"{plain[:1].upper()}{plain[1:]}."}
     if not is_typeddict(carried):  # one of several objects
         return schema
     own: dict[str, Member] = {}
@@ -160,6 +161,6 @@ def payload_schema(rule: EventRule, schemas: Container[str]) -> dict[str, Any]:
     return schema
 
 
-def _member_schema(name: str, told: str) -> dict[str, Any]:
+def _member_schema(name: str, told: str) -> dict[str, object]:
     about = told or of_member(name, ())
     return {"description": about} if about else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import openapi_document
@@ -41,5 +40,5 @@ def open_manual(*, is_development: bool = False) -> Library:
 
 
 @functools.cache
-def _document() -> dict[str, Any]:
+def _document() -> dict[str, object]:
     return openapi_document([*ROUTES, *ADMIN_ROUTES], "")

@@ -246,7 +246,7 @@ def _on_white(image: Image) -> Image:
     return paper
 
 
-def _options(rendition: Rendition) -> dict[str, Any]:
+def _options(rendition: Rendition) -> dict[str, object]:
     match rendition.content_type, rendition.quality:
         case "image/webp", "lossless":
             return {"lossless": True, "quality": 60, "method": 3}

@@ -181,6 +181,7 @@ JOINER: Final = "\u200d"
 """Makes one emoji of several; it is not to be seen itself."""
 
 Embed = dict[str, Any]
+"""An embed in the making: a page says which members it has."""
 
 _COLOUR: Final = re.compile(r"#([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)", re.ASCII)

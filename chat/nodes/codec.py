@@ -41,7 +41,7 @@ def encode(message: NodeMessage) -> bytes:
 def encode_delivery(delivery: Deliver | Delivery) -> bytes:
     """The beginning of a Deliver, up to its slots, which come last: it has the same bytes for every node."""
     event, thread_event, mentions = delivery.event, delivery.thread_event, delivery.mentions
-    values: dict[str, Any] = {"n": event.name}
+    values: dict[str, object] = {"n": event.name}
     if not event.retained:
         values["v"] = True
     if mentions is not None:
@@ -84,6 +84,7 @@ def decode(data: bytes) -> NodeMessage | None:
         raise Malformed("a message that cannot be read") from error
 
 
+# `dict[str, Any]`: JSON of the core, taken apart here.
 def _delivery(values: dict[str, Any], blobs: Sequence[bytes], slots: bytes) -> Deliver:
     retained = "v" not in values
     mentions = values.get("m")

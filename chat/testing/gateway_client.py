@@ -119,7 +119,7 @@ class GatewayClient:
         """Everything that arrived, heartbeats included, oldest first."""
         self.token: str | None = None
         self.session_id: str | None = None
-        self.ready: dict[str, Any] | None = None
+        self.ready: dict[str, object] | None = None
         self.sequence: int | None = None
         """The last sequence that was processed: what a Heartbeat and a Resume say."""
         self.heartbeat_interval_ms: int | None = None

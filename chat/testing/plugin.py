@@ -16,7 +16,7 @@ import inspect
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
@@ -142,7 +142,7 @@ def _check(config: pytest.Config, item: pytest.Function) -> None:
 
 
 @pytest.fixture
-def chat_server_options(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+def chat_server_options(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, object]:
     """What `chat_server` is opened with; override it to change that.
 
     The seed follows from the test's name, so a test does the same each time.
@@ -154,7 +154,7 @@ def chat_server_options(request: pytest.FixtureRequest, tmp_path: Path) -> dict[
 
 
 @pytest.fixture
-async def chat_server(chat_server_options: dict[str, Any]) -> AsyncIterator[ChatServer | None]:
+async def chat_server(chat_server_options: Mapping[str, Any]) -> AsyncIterator[ChatServer | None]:
     """A whole server inside the test's own Trio run; on virtual time when the test uses `autojump_clock`. None beneath
     a `chat_world` that lives at `--chat-url`."""
     from chat.testing.server import open_chat_server

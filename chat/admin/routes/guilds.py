@@ -3,7 +3,7 @@ guilds)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 
@@ -66,7 +66,7 @@ class GuildSettings:
     default_message_notifications: Maybe[Literal[0, 1]] = OMITTED
     disabled_operations: Maybe[Annotated[int, Range(0, EVERY_DISABLED_OPERATION)]] = OMITTED
 
-    def named(self) -> dict[str, Any]:
+    def named(self) -> dict[str, object]:
         """Those that were sent."""
         values = {field.name: getattr(self, field.name) for field in attrs.fields(GuildSettings)}
         return {name: value for name, value in values.items() if not isinstance(value, Omitted)}

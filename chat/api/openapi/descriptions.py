@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from chat.api.fields import Schema
+
 FILE: Final = Path(__file__).with_name("descriptions.json")
 
 NO_DESCRIPTION: Final = ""
-
-Schema = dict[str, Any]
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from chat import __version__
 from chat.api.bodies import FORM_TYPE
-from chat.api.fields import SNOWFLAKE, SudoFields
+from chat.api.fields import SNOWFLAKE, Schema, SudoFields
 from chat.api.openapi.descriptions import describe, of_parameter
 from chat.api.openapi.errors import OTHER, refusing, shared_responses
 from chat.api.openapi.inputs import InputSchemas, text_schema, told
@@ -38,8 +38,6 @@ STATUS_TEXTS: Final[Mapping[int, str]] = {
     416: "There are no such bytes.",
     503: "Requests cannot be served.",
 }
-
-Schema = dict[str, Any]
 
 _DESCRIPTION: Final = """\
 The HTTP API of a self-hosted community chat server.
@@ -101,7 +99,7 @@ _FEATURES: Final = {
 }
 
 
-def openapi_document(modules: Iterable[Routes], origin: str) -> dict[str, Any]:
+def openapi_document(modules: Iterable[Routes], origin: str) -> dict[str, object]:
     """The document of these operations on an instance at this origin; without one its addresses are relative.
 
     :raises ValueError: when two operations have one name, or two shapes.
@@ -115,12 +113,13 @@ class _Document:
         self._operations = operations
         self._origin = origin
         self._components = Components()
-        self._bodies: dict[str, Any] = {}
+        self._bodies: dict[str, Schema] = {}
         inputs = [kind for operation in operations for kind in (operation.body, operation.form) if kind is not None]
         self._inputs = InputSchemas(self._bodies, inputs)
 
+    # `dict[str, Any]`: a document of OpenAPI, in which objects hold each other to any depth.
     def written(self) -> dict[str, Any]:
-        paths: dict[str, dict[str, Any]] = {}
+        paths: dict[str, dict[str, object]] = {}
         tags: set[str] = set()
         names: set[str] = set()
         for operation in self._operations:
@@ -152,7 +151,7 @@ class _Document:
             },
         }
 
-    def _schemas(self) -> dict[str, Any]:
+    def _schemas(self) -> dict[str, object]:
         both = self._components.keys() & self._bodies.keys()
         if both:
             raise ValueError(f"a body and an answer are called {', '.join(both)}")
@@ -162,9 +161,9 @@ class _Document:
         schemas = {**self._components, **self._bodies}
         return {name: describe(schemas[name], (name,)) for name in sorted(schemas)}
 
-    def _operation(self, operation: Operation, tag: str) -> dict[str, Any]:
+    def _operation(self, operation: Operation, tag: str) -> dict[str, object]:
         summary, description = told(operation.handler.__doc__)
-        written: dict[str, Any] = {"operationId": operation.name, "tags": [tag], "summary": summary}
+        written: dict[str, object] = {"operationId": operation.name, "tags": [tag], "summary": summary}
         if description:
             written["description"] = description
         parameters = [{"description": of_parameter(one["name"]), **one} for one in self._parameters(operation)]
@@ -197,10 +196,10 @@ class _Document:
         if operation.asks_captcha:
             yield from _CAPTCHA
 
-    def _request_body(self, operation: Operation) -> dict[str, Any] | None:
+    def _request_body(self, operation: Operation) -> dict[str, object] | None:
         if operation.body is not None:
             schema = self._inputs.of(operation.body)
-            content: dict[str, Any] = {JSON: {"schema": schema}}
+            content: dict[str, object] = {JSON: {"schema": schema}}
             if operation.payload_field is not None:
                 fields = self._form(operation.body, operation.payload_field, schema)
                 content[FORM_TYPE] = _as_form(fields, operation.payload_field, {})
@@ -218,11 +217,11 @@ class _Document:
         payload = {**whole, "description": "All of the body as JSON."}
         return {payload_field: payload} | {name: schema for name, _, schema in self._inputs.members(declared)}
 
-    def _content(self, shapes: Mapping[str, Shape]) -> dict[str, Any]:
+    def _content(self, shapes: Mapping[str, Shape]) -> dict[str, object]:
         return {media_type: {"schema": self._components.written(shape)} for media_type, shape in shapes.items()}
 
-    def _responses(self, operation: Operation) -> dict[str, Any]:
-        responses: dict[int, dict[str, Any]] = {}
+    def _responses(self, operation: Operation) -> dict[str, object]:
+        responses: dict[int, dict[str, object]] = {}
         for status, shape in operation.answers.items():
             responses[status] = {"description": STATUS_TEXTS[status]}
             if shape.media_type is not None:
@@ -237,7 +236,7 @@ class _Document:
         return {**written, "default": {"$ref": f"#/components/responses/{OTHER}"}}
 
 
-def _references(headers: Iterable[str]) -> dict[str, Any]:
+def _references(headers: Iterable[str]) -> dict[str, object]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
 
 
@@ -246,7 +245,7 @@ _FILES: Final[Mapping[str, Any]] = {
 }
 
 
-def _as_form(fields: Mapping[str, Schema], payload_field: str, files: Mapping[str, Any]) -> dict[str, Any]:
+def _as_form(fields: Mapping[str, Schema], payload_field: str, files: Mapping[str, Any]) -> dict[str, object]:
     """A body as a form: all of it in one field, or each member in a field of its own; files in the others (messages.md,
     Sending messages)."""
     description = f"All of the body as JSON in `{payload_field}`, or each member in a field of its own."
@@ -258,7 +257,7 @@ def _as_form(fields: Mapping[str, Schema], payload_field: str, files: Mapping[st
     }
 
 
-def _extensions(operation: Operation) -> dict[str, Any]:
+def _extensions(operation: Operation) -> dict[str, object]:
     extensions = dict(operation.extensions)
     bucket = operation.bucket
     if bucket is not None:
@@ -279,7 +278,7 @@ def _extensions(operation: Operation) -> dict[str, Any]:
 def families() -> Mapping[str, Mapping[str, Any]]:
     """The tags in the order in which they are read: what each is `about`, the `modules` whose operations it has, and
     the `operations` of other modules that belong to it. Programs are made of the document: a tag outlives a module."""
-    found: dict[str, dict[str, Any]] = json.loads(FAMILIES.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, object]] = json.loads(FAMILIES.read_text(encoding="utf-8"))
     return found
 
 
@@ -315,7 +314,7 @@ _SCOPES: Final[Mapping[str, str]] = {
 }
 
 
-def security_schemes(origin: str) -> dict[str, Any]:
+def security_schemes(origin: str) -> dict[str, object]:
     """Every form of credential, for an instance at this origin."""
     return {
         SESSION: _header("A session token as it is (`cht_` and 36 characters), or behind `Bearer `."),

@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from chat import wire
-from chat.api.fields import SudoFields
+from chat.api.fields import Schema, SudoFields
 from chat.api.operation import Operation
 from chat.api.schemas.declared import shape_of
 from chat.api.schemas.shapes import JSON, Components, Shape, either
@@ -153,7 +153,7 @@ def error_shape(operation: Operation, status: int) -> Shape:
     return ERROR
 
 
-def refusing(operation: Operation, components: Components) -> Iterator[tuple[int, dict[str, Any]]]:
+def refusing(operation: Operation, components: Components) -> Iterator[tuple[int, dict[str, object]]]:
     """The OpenAPI responses with which the operation refuses, by status, without those that it declares itself.
 
     The codes are no part of the schema: a program has to live with one that it does not know.
@@ -168,7 +168,7 @@ def refusing(operation: Operation, components: Components) -> Iterator[tuple[int
             yield status, _response(error_shape(operation, status), codes, components)
 
 
-def shared_responses(components: Components, headers: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+def shared_responses(components: Components, headers: Mapping[int, Mapping[str, Any]]) -> dict[str, Schema]:
     """The responses that most operations have in common, by their code; `headers` by status."""
     other = {"description": "Any other refusal.", "content": {JSON: {"schema": components.written(ERROR)}}}
     return {OTHER: other} | {
@@ -178,7 +178,7 @@ def shared_responses(components: Components, headers: Mapping[int, Mapping[str, 
     }
 
 
-def _response(shape: Shape, codes: tuple[ErrorCode, ...], components: Components) -> dict[str, Any]:
+def _response(shape: Shape, codes: tuple[ErrorCode, ...], components: Components) -> dict[str, object]:
     told = [f"`{code}`: {code.message}" for code in codes]
     if shape is not ERROR:
         told.insert(0, "A refusal of the OAuth2 protocol.")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import attrs
 
-from chat.api.fields import Described, Form, Omitted
+from chat.api.fields import Described, Form, Omitted, Schema
 from chat.api.schemas.shapes import REFERENCE
 
 _PLAIN: Final[Mapping[object, str]] = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -25,8 +25,6 @@ _KEYWORDS_OF: Final[Mapping[str, frozenset[str]]] = {
     "number": frozenset({"minimum", "maximum"}),
 }
 _BOUNDS: Final = frozenset().union(*_KEYWORDS_OF.values())
-
-Schema = dict[str, Any]
 
 
 class InputSchemas:

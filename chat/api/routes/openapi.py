@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from chat.api import buckets
@@ -20,7 +18,7 @@ routes = Routes()
     "/v1/openapi.json",
     policy=Policy.NONE,
     bucket=buckets.OPENAPI,
-    answers=lambda: {200: dict[str, Any], 304: NOTHING},
+    answers=lambda: {200: dict[str, object], 304: NOTHING},
 )
 async def get_openapi_document(request: Request, document: PublishedDocument) -> Answer[orjson.Fragment]:
     """This document: every operation, what it reads and what it answers."""

@@ -30,6 +30,7 @@ from typing import (
 )
 
 from chat.api.answers import Answer
+from chat.api.fields import Schema
 from chat.api.openapi.inputs import described
 from chat.api.schemas.shapes import (
     NOTHING,
@@ -108,7 +109,7 @@ def returned(handler: Callable[..., Any]) -> Any:
 def _narrowed(plain: Any, rules: tuple[Any, ...]) -> Shape:
     shape = shape_of(plain)
     schema = dict(shape.schema)
-    words: dict[str, Any] = {}
+    words: Schema = {}
     for rule in rules:
         if rule is GROUPED:
             return shape
@@ -152,7 +153,7 @@ def object_shape(declared: type) -> ObjectShape:
         _reading.pop()
     required = {name: shape for name, (shape, is_required) in members.items() if is_required}
     optional = {name: shape for name, (shape, is_required) in members.items() if not is_required}
-    schema: dict[str, Any] = {
+    schema: dict[str, object] = {
         "type": "object",
         "properties": {**required, **optional},
         "required": list(required),

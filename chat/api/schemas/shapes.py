@@ -80,7 +80,7 @@ def record(members: Mapping[str, Shape], *, optional: Mapping[str, Shape] = _NO_
 def _object(
     name: str | None, members: Mapping[str, Shape], optional: Mapping[str, Shape], description: str | None
 ) -> ObjectShape:
-    schema: dict[str, Any] = {
+    schema: dict[str, object] = {
         "type": "object",
         "properties": {**members, **optional},
         "required": list(members),
@@ -198,7 +198,7 @@ REFERENCE: Final = "#/components/schemas/"
 """What stands before the name of a named shape where one points at it."""
 
 
-class Components(dict[str, Any]):
+class Components(dict[str, object]):
     """The named schemas of a document, gathered while shapes are written out."""
 
     def __init__(self) -> None:

@@ -90,7 +90,7 @@ def told(body: Mapping[str, Any]) -> Mapping[str, object]:
 
 def _tree(errors: Iterable[Mapping[str, str]]) -> Mapping[str, object]:
     """Wrong fields by the segments of their paths, each with its list of errors at `_errors`."""
-    root: dict[str, Any] = {}
+    root: dict[str, Any] = {}  # a tree of any depth
     for error in errors:
         node = root
         for segment in filter(None, _SEPARATORS.split(error["path"])):

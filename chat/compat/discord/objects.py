@@ -16,6 +16,7 @@ import attrs
 from chat.classes import frozen
 
 Object = dict[str, Any]
+"""An object of any kind, of which the mount changes a few members."""
 
 
 @frozen

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.policy import images
+from chat.domain.policy.changes import Columns
 from chat.domain.policy.images import AVATARS, BANNERS, PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.user_objects import has_premium
@@ -40,7 +41,7 @@ class AccountImageChanges:
         """The images that come."""
         return [image for image in self.by_field.values() if image is not None]
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Columns:
         """The columns of the account that change."""
         return {field: None if image is None else image.hash for field, image in self.by_field.items()}
 

@@ -20,7 +20,7 @@ from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.admin_users import AdminAccountViews
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.changes import note_changes
+from chat.domain.policy.changes import Columns, note_changes
 from chat.domain.policy.profiles import DISCRIMINATORS, Usernames
 from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
@@ -184,7 +184,7 @@ class AdministeredAccounts:
     async def clear_fields(self, acting: Acting, user_id: int, fields: Collection[str]) -> wire.AdminUser:
         """Clear parts of the profile: avatar, banner, bio, pronouns, global_name. Images go with the change."""
         named = tuple(dict.fromkeys(fields))
-        columns: dict[str, Any] = dict.fromkeys([*named, *(_COLOURS[name] for name in named if name in _COLOURS)])
+        columns: Columns = dict.fromkeys([*named, *(_COLOURS[name] for name in named if name in _COLOURS)])
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             return attrs.evolve(before, **columns), {"fields": named}

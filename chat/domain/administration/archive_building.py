@@ -248,7 +248,7 @@ class BuildState:
     expected_files: int = 0
     position: ZipPosition = attrs.field(factory=ZipPosition)
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, object]:
         """As JSON has it."""
         return attrs.asdict(self)
 

@@ -300,6 +300,7 @@ class _JobOutcome:
     def listing(self, kind: str, item_id: int, code: str) -> _JobOutcome:
         """The results with one more item that was `skipped`, because nothing had to be done, or `failed`, because it
         was refused."""
+        # `dict[str, Any]`: `kind` says which of the fields with lists it is.
         listed: dict[str, Any] = {kind: [*getattr(self, kind), {"id": str(item_id), "code": code}]}
         return attrs.evolve(self, **listed)
 

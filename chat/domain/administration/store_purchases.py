@@ -412,7 +412,7 @@ class SubscriptionCancellations:
             names = {"subscription_id": found.id, "charge_id": found.charge_id}
         await self._note(run, names, total=sum(name is not None for name in names.values()))
 
-    async def _note(self, run: JobRun, state: dict[str, Any], total: int | None = None) -> None:
+    async def _note(self, run: JobRun, state: Mapping[str, Any], total: int | None = None) -> None:
         done = {name: state.get(name, False) for name in ("cancelled", "refunded")}
         progress = Progress(state=state, current=sum(done.values()), total=total, result=done)
         await run.step(lambda _: progress)

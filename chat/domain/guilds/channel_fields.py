@@ -17,6 +17,7 @@ import attrs
 
 from chat.classes import frozen
 from chat.config.limits import Limits
+from chat.domain.policy.changes import Columns
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError, FieldError, InvalidFormBody
@@ -86,7 +87,7 @@ def voice_defaults(limits: Limits) -> dict[str, int]:
     }
 
 
-def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildState, limits: Limits) -> dict[str, Any]:
+def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildState, limits: Limits) -> Columns:
     """The columns that a channel of this type keeps of the fields, in the guild of `state`.
 
     Values are well-formed each for itself. A bit rate above the cap is stored at the cap.
@@ -125,7 +126,7 @@ def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildStat
     return columns
 
 
-def _settle_voice(columns: dict[str, Any], features: Set[str], limits: Limits) -> list[FieldError]:
+def _settle_voice(columns: Columns, features: Set[str], limits: Limits) -> list[FieldError]:
     """Null gives a voice field its default back; a bit rate is kept within the guild's cap."""
     for name, default in voice_defaults(limits).items():
         if name in columns and columns[name] is None:
@@ -196,7 +197,7 @@ def with_forum(channel: Channel, fields: Mapping[str, Any], new_id: Callable[[],
     if not fields.keys() & FORUM_FIELDS:
         return channel if channel.forum is not None else attrs.evolve(channel, forum=NO_FORUM)
     before = channel.forum or NO_FORUM
-    changes: dict[str, Any] = {}
+    changes: Columns = {}
     if "available_tags" in fields:
         changes["tags"] = _tags(before, fields["available_tags"] or (), new_id)
     if "default_reaction_emoji" in fields:

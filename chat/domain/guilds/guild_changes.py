@@ -311,7 +311,7 @@ class GuildChanges:
         present: Mapping[int, Channel],
         fields: Mapping[str, Any],
         wrong_images: Iterable[FieldError],
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The columns that change, images apart. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
         errors = list(wrong_images)
         changes = {name: value for name, value in fields.items() if name not in JUDGED_APART}

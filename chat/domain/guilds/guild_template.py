@@ -327,7 +327,7 @@ class TemplateMembers:
         self._path = path
         if type(value) is not dict:
             raise InvalidFormBody.at(path, FieldCode.INVALID_FORMAT)
-        self._members: dict[str, Any] = value
+        self._members: dict[str, object] = value
 
     def any(self, name: str, default: object = _REQUIRED) -> Any:
         """The member as it came."""

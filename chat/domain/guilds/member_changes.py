@@ -18,7 +18,7 @@ from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImageChan
 from chat.domain.core import Core
 from chat.domain.guilds.roles import Roles
 from chat.domain.messages.message_objects import author_object
-from chat.domain.policy.changes import without_repeated
+from chat.domain.policy.changes import Columns, without_repeated
 from chat.domain.presence.voice_connections import VoiceState
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.access import GuildAccess, require_guild
@@ -162,7 +162,7 @@ class MemberChanges:
         if silenced and access.state.member_permissions(target) & Permission.MODERATE_MEMBERS:
             raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
-    def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _columns(self, fields: Mapping[str, Any]) -> Columns:
         """The columns and values to store for the fields."""
         columns = {name: value for name, value in fields.items() if name not in NO_COLUMNS}
         if "roles" in fields:

@@ -141,7 +141,7 @@ class Unfurling:
             embed = await self._with_picture(embed)
         return embed
 
-    async def _more(self, address: str | None) -> dict[str, Any]:
+    async def _more(self, address: str | None) -> dict[str, object]:
         """The page's own description in JSON (oEmbed); empty if it cannot be had."""
         if address is None:
             return {}

@@ -302,11 +302,12 @@ def require_still_there(connection: sqlite3.Connection, carried: Carried) -> Non
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
 
 
+# `dict[str, Any]`: JSON of a column; what a forward leaves out is taken from it.
 def _snapshot(message: Message) -> dict[str, Any]:
     extra = message.extra or MessageExtra()
     if extra.snapshots:
         return dict(extra.snapshots[0])
-    snapshot: dict[str, Any] = {
+    snapshot: dict[str, object] = {
         "content": message.content,
         "timestamp": iso_timestamp(snowflake_time_ms(message.id)),
         "edited_timestamp": None if message.edited_at is None else iso_timestamp(message.edited_at),
@@ -375,6 +376,7 @@ class MessageContext:
 
 
 def _extra(sender: Sender, draft: MessageDraft, files: int, **of_context: Sequence[object]) -> MessageExtra | None:
+    # `dict[str, Any]`: fields of MessageExtra, each with a type of its own.
     members: dict[str, Any] = {
         "embeds": draft.embeds,
         "components": draft.components,

@@ -104,7 +104,7 @@ class ReactionPlace:
 
 def _reaction_added(place: ReactionPlace, account: Account, emoji: Emoji, *, first: bool) -> Event:
     """MESSAGE_REACTION_ADD; the first reaction with an emoji of a guild tells whether it moves."""
-    members: dict[str, Any] = {"user_id": str(account.id), "emoji": emoji_object(emoji, whole=first)}
+    members: dict[str, object] = {"user_id": str(account.id), "emoji": emoji_object(emoji, whole=first)}
     access = place.access
     member = access.state.member(account.id) if isinstance(access, GuildChannelAccess) else None
     if isinstance(access, GuildChannelAccess) and member is not None:

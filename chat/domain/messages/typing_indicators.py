@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.classes import define
@@ -37,7 +35,7 @@ class TypingIndicators:
         access.require_voice(now_ms)
         if access.disables(DisabledOperation.TYPING_EVENTS.value):
             return
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "channel_id": str(channel_id),
             "user_id": str(principal.user_id),
             "timestamp": now_ms // 1000,

@@ -21,7 +21,7 @@ from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage
 from chat.domain.people.friendships import Unaddable, group_refusal
-from chat.domain.policy.changes import without_repeated
+from chat.domain.policy.changes import Columns, without_repeated
 from chat.domain.policy.images import ICONS, PreparedImage, store
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
@@ -308,7 +308,7 @@ class Groups:
             change = await self._core.database.write(unit, then, guard=principal.guard)
         return self._private_channels.group_of(change.after, user_id)
 
-    def _checked(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _checked(self, fields: Mapping[str, Any]) -> Columns:
         """The fields as they are to be stored, as far as that can be said without looking."""
         wanted = dict(fields)
         if wanted.get("name") is not None:
@@ -328,7 +328,7 @@ class Groups:
 
     def _columns(
         self, connection: sqlite3.Connection, before: PrivateChannel, user_id: int, wanted: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    ) -> Columns:
         columns = {name: wanted[name] for name in ("name", "icon") if name in wanted}
         owner_id = wanted.get("owner_id")
         if owner_id is None or owner_id == before.channel.owner_id:

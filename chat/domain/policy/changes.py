@@ -10,6 +10,10 @@ from typing import Any, Final
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, AccountChange
 
+Columns = dict[str, Any]
+"""Values by the names of their columns, for `attrs.evolve` or an UPDATE. Each column has a type of its own, and which
+ones are there is known at run time only."""
+
 EMAIL: Final = "email"
 SERVICE_TAG: Final = "service_tag"
 BY_ADMINISTRATOR: Final = "admin_action"
@@ -31,7 +35,7 @@ def _tag(account: Account) -> str:
     return f"{account.username}#{account.discriminator:04}"
 
 
-def without_repeated(known: object, columns: Mapping[str, Any]) -> dict[str, Any]:
+def without_repeated(known: object, columns: Mapping[str, Any]) -> Columns:
     """Those of the columns that are to be different from what was known.
 
     Clients send whole forms, of which people change one field. Where a change is judged before a slow step, another

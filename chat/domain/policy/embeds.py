@@ -107,7 +107,7 @@ def names_of_own_files(embed: Mapping[str, Any]) -> set[str]:
 
 
 def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> wire.Embed:
-    shown: dict[str, Any] = dict(embed)
+    shown: dict[str, object] = dict(embed)
     for member in MEDIA_MEMBERS:
         if member in embed:
             media = _media_object(embed[member], files, addresses)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -16,6 +16,7 @@ from chat.config import Settings
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import USERNAME_LENGTH
 from chat.domain.policy.blocked_values import BlockedValues
+from chat.domain.policy.changes import Columns
 from chat.domain.standing.user_objects import BADGE_FLAGS, has_premium
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
@@ -73,7 +74,7 @@ class ProfileRules:
         self._settings = settings
         self._blocked = blocked
 
-    def checked(self, account: Account, profile: dict[str, Any], tag: TagChange) -> dict[str, Any]:
+    def checked(self, account: Account, profile: Columns, tag: TagChange) -> Columns:
         """The columns as they are to be stored; every rule is checked but those that ask who else has the tag.
 
         `profile` holds columns and their new values: global_name, bio, pronouns, accent_color, mention_flags.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
@@ -21,6 +21,7 @@ from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.messages.thread_writing import archived, every_member, require_room, unarchived
+from chat.domain.policy.changes import Columns
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.thread_objects import (
@@ -238,7 +239,7 @@ def _only_lock_differs(before: Thread, after: Thread) -> bool:
 def _changed(before: Thread, change: ThreadChange, now_ms: int) -> Thread:
     """The thread with what was asked for."""
 
-    def given(*names: str) -> dict[str, Any]:
+    def given(*names: str) -> Columns:
         return {name: value for name in names if (value := getattr(change, name)) is not None}
 
     channel = attrs.evolve(before.channel, **given("name", "rate_limit_per_user"))

@@ -25,6 +25,7 @@ from chat.domain.policy.embeds import (
 from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 
 Embed = dict[str, Any]
+"""An embed in the making: a stranger's delivery says which members it has."""
 
 ELLIPSIS: Final = "…"
 LEAST_CHARACTERS: Final = 500

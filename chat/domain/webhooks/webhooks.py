@@ -11,7 +11,7 @@ import hmac
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import attrs
 
@@ -26,7 +26,7 @@ from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, webhook_sender
 from chat.domain.messages.message_objects import author_object
-from chat.domain.policy.changes import without_repeated
+from chat.domain.policy.changes import Columns, without_repeated
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
 from chat.domain.standing.access import GuildChannelAccess, require_message_channel
 from chat.domain.standing.audit_log import Actor
@@ -320,7 +320,7 @@ class Webhooks:
 
     async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None, guard: Guard) -> Webhook:
         async with self._new_avatar(webhook.id, change.avatar, guard) as asset:
-            columns: dict[str, Any] = {}
+            columns: Columns = {}
             if change.name is not None:
                 columns["name"] = self._name(change.name)
             if change.channel_id is not None:

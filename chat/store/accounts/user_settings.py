@@ -12,6 +12,7 @@ from typing import Any
 from chat import wire
 
 
+# `dict[str, Any]`: some of the members of wire.UserSettings, those that the account has changed.
 def of_user(connection: sqlite3.Connection, user_id: int) -> dict[str, Any]:
     """The account's settings as they are stored; empty if it has never changed any."""
     row = connection.execute("SELECT body FROM user_settings WHERE user_id = ?", (user_id,)).fetchone()

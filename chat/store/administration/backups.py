@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -45,7 +46,7 @@ def record(connection: sqlite3.Connection) -> BackupRecord | None:
         return None
 
 
-def _record(members: dict[str, Any]) -> BackupRecord:
+def _record(members: Mapping[str, Any]) -> BackupRecord:
     return BackupRecord(**{**members, "made_remarks": tuple(members.get("made_remarks", ()))})
 
 

@@ -118,6 +118,7 @@ def _put(connection: sqlite3.Connection, seconds: int, row: Figures) -> None:
     )
 
 
+# `dict[str, Any]`: columns that become fields.
 def _figures(values: dict[str, Any]) -> Figures:
     found: dict[str, int] = json.loads(values.pop("latencies"))
     return Figures(latencies={int(bucket): count for bucket, count in found.items()}, **values)

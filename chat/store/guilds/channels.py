@@ -60,7 +60,7 @@ def _forum(value: str | Forum | None) -> Forum | None:
     """A column that holds it as JSON, or the thing itself."""
     if not isinstance(value, str):
         return value
-    data: dict[str, Any] = json.loads(value)
+    data: dict[str, Any] = json.loads(value)  # JSON of the column, whose members become fields here
     reaction = data["default_reaction"]
     return Forum(
         tags=tuple(ForumTag(**tag) for tag in data["tags"]),

@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from chat.classes import frozen
 
@@ -20,7 +20,7 @@ PURGED_AT_ONCE: Final = 500
 class Unfurled:
     """The embed of a link; None for a link that shows none."""
 
-    embed: dict[str, Any] | None
+    embed: dict[str, object] | None
 
 
 def find(connection: sqlite3.Connection, url: str, now: int) -> Unfurled | None:

@@ -22,7 +22,7 @@ PURGED_AT_ONCE: Final = 100
 """Expired rows that one insertion clears away: more than it adds, so the table shrinks back by itself."""
 
 
-def _members(value: str | Mapping[str, Any]) -> dict[str, Any]:
+def _members(value: str | Mapping[str, Any]) -> dict[str, object]:
     """A column that holds a JSON object, or such an object itself."""
     return json.loads(value) if isinstance(value, str) else dict(value)
 
@@ -34,7 +34,7 @@ class Ticket:
     secret_hash: bytes = attrs.field(repr=False)
     kind: str
     user_id: int | None
-    body: dict[str, Any] = attrs.field(converter=_members, repr=False)
+    body: dict[str, Any] = attrs.field(converter=_members, repr=False)  # each kind of ticket has members of its own
     created_at: int
     expires_at: int
     attempts: int = 0

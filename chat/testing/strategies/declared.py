@@ -75,7 +75,7 @@ def of_schema(schema: Schema) -> st.SearchStrategy[Any]:
 
 
 @functools.cache
-def document() -> dict[str, Any]:
+def document() -> Mapping[str, Any]:
     """The OpenAPI document of every operation that any server has."""
     # Half a second that those do not pay who want a snowflake.
     from chat.admin.routes import ADMIN_ROUTES
@@ -123,7 +123,7 @@ def _list(schema: Schema) -> st.SearchStrategy[list[Any]]:
     return st.lists(of_schema(schema.get("items", {})), min_size=fewest, max_size=most)
 
 
-def _object(schema: Schema) -> st.SearchStrategy[dict[str, Any]]:
+def _object(schema: Schema) -> st.SearchStrategy[dict[str, object]]:
     properties = {name: of_schema(of) for name, of in schema.get("properties", {}).items()}
     required = set(schema.get("required", ()))
     named = st.fixed_dictionaries(

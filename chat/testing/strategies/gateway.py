@@ -302,7 +302,7 @@ def _is_not_utf8(data: bytes) -> bool:
     return False
 
 
-def _without_op() -> st.SearchStrategy[dict[str, Any]]:
+def _without_op() -> st.SearchStrategy[dict[str, object]]:
     nameless = st.dictionaries(texts(maximum=5).filter(lambda key: key != "op"), json_values(3), max_size=3)
     return nameless | st.builds(lambda rest, op: {**rest, "op": op}, nameless, all_but(int))
 
@@ -313,10 +313,10 @@ def heartbeat_of(size: int) -> bytes:
     return payload + b" " * (size - len(payload))
 
 
-def dispatches() -> st.SearchStrategy[dict[str, Any]]:
+def dispatches() -> st.SearchStrategy[dict[str, object]]:
     """Payloads with opcode 0."""
 
-    def dispatch(name: EventName, data: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    def dispatch(name: EventName, data: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, object]]:
         return st.builds(lambda s, d: {"op": 0, "t": name.value, "s": s, "d": d}, st.integers(1, 2**31), data)
 
     deleted = st.fixed_dictionaries({"id": snowflakes(), "channel_id": snowflakes(), "guild_id": snowflakes()})
@@ -331,9 +331,9 @@ def dispatches() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-def server_payloads() -> st.SearchStrategy[dict[str, Any]]:
+def server_payloads() -> st.SearchStrategy[dict[str, object]]:
     """Every payload of a server."""
-    plain: list[dict[str, Any]] = [
+    plain: list[dict[str, object]] = [
         {"op": int(Opcode.HEARTBEAT), "d": None},
         {"op": int(Opcode.RECONNECT)},
         {"op": int(Opcode.INVALID_SESSION), "d": False},

@@ -16,7 +16,7 @@ from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import snowflake_at
 
 Body = dict[str, Any]
-"""What a request says, or an object of the wire."""
+"""What a request says, or an object of the wire: of any kind, and wrong ones among them."""
 
 SNOWFLAKE_MAXIMUM: Final = 2**63 - 1
 """Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""

@@ -91,7 +91,7 @@ class ChangeOwnAccount(SudoFields):
     new_password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
 
 
-def profile_of(body: Any) -> dict[str, Any]:
+def profile_of(body: Any) -> dict[str, object]:
     """The profile columns that a body names, with their new values."""
     values = {name: getattr(body, name, OMITTED) for name in PROFILE_FIELDS}
     return {name: value for name, value in values.items() if value is not OMITTED}

@@ -7,7 +7,7 @@ Credential forms; so those operations admit anyone, and the protocol authenticat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import attrs
 
@@ -295,7 +295,7 @@ async def end_authorizations(request: Request, applications: ApplicationsArea, b
     scope=Scope.CONNECTIONS,
     bucket=buckets.USER_OWN,
 )
-async def list_connections(request: Request) -> list[dict[str, Any]]:
+async def list_connections(request: Request) -> list[dict[str, object]]:
     """The caller's accounts elsewhere. This instance connects none."""
     return []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
@@ -216,7 +216,7 @@ async def change_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, body: ChangeSticker
 ) -> wire.Sticker:
     """Change name, description or tags of a sticker."""
-    changes: dict[str, Any] = named_members(body)
+    changes = named_members(body)
     if "description" in changes:
         changes["description"] = changes["description"] or ""
     if "tags" in changes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 
@@ -257,7 +257,7 @@ async def delete_overwrite(request: Request, guilds: GuildsArea, channel_id: int
     await guilds.permission_overwrites.delete(request.principal, channel_id, target_id, request.audit_log_reason)
 
 
-def _fields(body: ChannelFields) -> dict[str, Any]:
+def _fields(body: ChannelFields) -> dict[str, object]:
     fields = named_members(body)
     for name in ("permission_overwrites", "icon", "owner_id", "nicks", *THREAD_FIELDS):
         fields.pop(name, None)

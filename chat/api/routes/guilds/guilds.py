@@ -42,7 +42,7 @@ class CreateGuild:
     name: str
     empty_features: bool = False
     icon: Annotated[str, Exact()] | None = None
-    template: dict[str, Any] | None = None
+    template: dict[str, Any] | None = None  # Discord's JSON of a template, which is walked
     """Read by `chat.domain.guilds.guild_template`."""
 
 

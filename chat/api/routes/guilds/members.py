@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
@@ -122,7 +122,7 @@ async def change_member(
     request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: ChangeMember
 ) -> wire.Member:
     """Change a member."""
-    fields: dict[str, Any] = named_members(body)
+    fields = named_members(body)
     timeout_reason = fields.pop("timeout_reason")
     reason = timeout_reason if request.audit_log_reason is None else request.audit_log_reason
     return await guilds.member_changes.change(request.principal, guild_id, user_id, fields, reason)

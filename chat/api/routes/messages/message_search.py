@@ -195,7 +195,7 @@ _ALTERNATIVES: Final = {
 
 def _criteria(body: SearchMessages) -> Criteria:
     first, last = _bounds(body)
-    lists: dict[str, Any] = {}
+    lists: dict[str, Any] = {}  # members of Criteria, each with a type of its own
     for name, member in _ALTERNATIVES.items():
         lists[name] = tuple(getattr(body, member) or ())
         lists[f"excluded_{name}"] = tuple(getattr(body, f"exclude_{member}") or ())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
 from chat import wire
 from chat.api import buckets
-from chat.api.fields import Exact, Length
+from chat.api.fields import Exact, Length, PasskeyResponse
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.classes import frozen
@@ -85,7 +85,7 @@ class CompleteBridge:
     """The body of complete, sent by the page: an assertion."""
 
     bridge_id: BridgeId = attrs.field(repr=False)
-    response: dict[str, Any] = attrs.field(repr=False)
+    response: PasskeyResponse = attrs.field(repr=False)
     challenge: Annotated[str, Exact(), Length(1, 1_024)] = attrs.field(repr=False)
 
 

@@ -3,13 +3,13 @@ Second step, IP authorisation)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
 from chat import wire
 from chat.api import buckets
-from chat.api.fields import Exact, Length, SudoFields
+from chat.api.fields import Exact, Length, PasskeyResponse, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, answer_to_sign_in, client_of, tried_by
@@ -43,7 +43,7 @@ class GetOptions:
 class CompleteWithPasskey:
     """The body of login/mfa/webauthn: an assertion."""
 
-    response: dict[str, Any] = attrs.field(repr=False)
+    response: PasskeyResponse = attrs.field(repr=False)
     challenge: Challenge = attrs.field(repr=False)
     ticket: LoginTicket = attrs.field(repr=False)
 
@@ -52,7 +52,7 @@ class CompleteWithPasskey:
 class Authenticate:
     """The body of webauthn/authenticate: an assertion."""
 
-    response: dict[str, Any] = attrs.field(repr=False)
+    response: PasskeyResponse = attrs.field(repr=False)
     challenge: Challenge = attrs.field(repr=False)
 
 

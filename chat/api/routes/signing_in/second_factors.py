@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
 from chat import wire
 from chat.api import buckets
-from chat.api.fields import Exact, Length, Refusal, Schema, SudoFields
+from chat.api.fields import Exact, Length, PasskeyResponse, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.classes import frozen
 from chat.domain.signing_in.assemble import SigningInArea
@@ -68,7 +68,7 @@ class GetBackupCodes(SudoFields):
 class RegisterCredential:
     """The body of mfa/webauthn/credentials: a registration response."""
 
-    response: dict[str, Any] = attrs.field(repr=False)
+    response: PasskeyResponse = attrs.field(repr=False)
     challenge: Challenge = attrs.field(repr=False)
     name: CredentialName
 

@@ -48,6 +48,8 @@ OK: Final = b"ok"
 """What Slack answers, in plain text; programs written for it compare with that."""
 
 Told = dict[str, Any]
+"""A part of a stranger's delivery, which is walked."""
+
 Many = Annotated[list[Told], Items(0, COMMITS)]
 
 
@@ -312,5 +314,5 @@ async def _show(
         await webhooks.webhooks.execute(webhook, draft, Disguise(), WebhookPlace(query.thread_id), request.guard)
 
 
-def _members(body: attrs.AttrsInstance) -> dict[str, Any]:
+def _members(body: attrs.AttrsInstance) -> dict[str, object]:
     return {field.name: getattr(body, field.name) for field in attrs.fields(type(body))}

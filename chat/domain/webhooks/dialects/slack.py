@@ -73,6 +73,7 @@ def _of_attachment(attachment: Mapping[str, Any]) -> Sequence[Embed]:
     texts = (in_our_markup(text_at(attachment, "text")), blocks.text, links_of(list_at(attachment, "actions")))
     first, *others = [picture for picture in (text_at(attachment, "image_url"), *blocks.pictures) if picture] or [""]
     named = text_at(attachment, "author_name") or text_at(attachment, "author_subname")
+    # `dict[str, Any]`: arguments of built_embed, each with a type of its own.
     members: dict[str, Any] = {
         "title": plainly(value_at(attachment, "title")),
         "url": text_at(attachment, "title_link"),
