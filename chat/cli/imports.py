@@ -96,6 +96,19 @@ def discord(**options: Any) -> None:
 
 @import_.command()
 @_reading
+def slack(**options: Any) -> None:
+    """Read what Slack exports of a workspace.
+
+    PATH is the ZIP archive, or a directory with what it holds: channels.json, users.json, and a folder for each
+    channel. Direct messages stay behind. Files come along where a program has put them beside the messages.
+    """
+    from chat.imports.slack import SlackExport
+
+    _bring(ImportSource.SLACK, SlackExport.open, **options)
+
+
+@import_.command()
+@_reading
 def community(**options: Any) -> None:
     """Read what `chat export guild` wrote.
 

@@ -237,6 +237,7 @@ TROUBLES: Final[Mapping[str, str]] = {
     "not readable": "the file is broken off, or is not what its name says",
     "no id": "it has no id that could be kept",
     "from the future": "its id is of a moment that has not come",
+    "before 2015": "it stands in its order at the beginning of 2015, since no id here tells of an earlier moment",
     "unknown kind": "a kind that this server does not have, with nothing to show",
     "too large": "larger than the limit of this instance",
     "id is taken": "something else here has its id",

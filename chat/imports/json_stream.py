@@ -9,6 +9,7 @@ as programs write it that put each member on a line.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -33,6 +34,17 @@ INDENT_MAXIMUM: Final = 64
 
 class NotJson(ValueError):
     """The file is broken off, or is no JSON of the form that is expected."""
+
+
+def objects_of(raw: IO[bytes], listed: str | None = None) -> Iterator[dict[str, Any]]:
+    """The objects of the list in a file, or of the list that its object has under a name.
+
+    :raises NotJson: where it is broken off or is something else.
+    """
+    with io.TextIOWrapper(raw, "utf-8-sig", errors="replace") as text:
+        stream = JsonStream(text)
+        found = stream.entries() if listed is None else (one for name, one in stream.members(listed) if name == listed)
+        yield from (one for one in found if isinstance(one, dict))
 
 
 class JsonStream:
@@ -66,6 +78,13 @@ class JsonStream:
             if self._take() == "}":
                 return
             self._expect(",")
+
+    def entries(self) -> Iterator[Any]:
+        """The entries of the list in the file.
+
+        :raises NotJson: where it is broken off or is something else.
+        """
+        yield from self._entries()
 
     def _entries(self) -> Iterator[Any]:
         self._require("[")

@@ -12,6 +12,9 @@ class ImportSource(enum.StrEnum):
     DISCORD = "discord"
     """DiscordChatExporter, as JSON."""
 
+    SLACK = "slack"
+    """Slack, as a workspace's owner exports it."""
+
     COMMUNITY = "community"
     """`chat export guild`, of this instance or of another one."""
 

@@ -25,7 +25,9 @@ from chat.imports import form_lines
 from chat.imports.community import LINES
 from chat.imports.form import ChannelRecord, GuildRecord, MessageRecord, PersonRecord, Record
 from chat.manual.library import FOLDER
-from tests.imports.discord_world import channel, channel_id, export, message, moment, put
+from tests.imports.discord_world import channel, channel_id, export, message, moment, packed, put
+from tests.imports.slack_maker import write_slack
+from tests.imports.talk_world import EXAMPLE
 from tests.test_readme import as_here, environment, free_port, run_in_shell
 
 PAGES: Final = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -58,8 +60,14 @@ def make_community(place: Path) -> None:
     put(place / "out", LINES, b"".join(form_lines.written(records)))
 
 
+def make_slack(place: Path) -> None:
+    """An archive as Slack makes it."""
+    packed(write_slack(place / "slack", EXAMPLE), place / "slack.zip")
+
+
 BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {
     "moving-from-discord": make_export,
+    "moving-from-slack": make_slack,
     "moving-to-another-instance": make_community,
 }
 """What pages suppose to be there, as files from elsewhere."""

@@ -32,8 +32,12 @@ class ImportCommand:
 
     def discord(self, path: Path, *options: object, guild: object = None) -> dict[str, Any]:
         """Import an export; what the command printed."""
+        return self.bring("discord", path, *options, guild=guild)
+
+    def bring(self, source: str, path: Path, *options: object, guild: object = None) -> dict[str, Any]:
+        """The same of any service."""
         to = self.guild_id if guild is None else guild
-        ending = self.command("import", "discord", path, "--guild", to, "--json", *options)
+        ending = self.command("import", source, path, "--guild", to, "--json", *options)
         assert ending.status == 0, ending.err
         assert ending.err == ""
         found: dict[str, Any] = ending.json
