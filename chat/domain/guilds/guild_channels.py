@@ -20,7 +20,6 @@ from chat.domain.core import Core
 from chat.domain.guilds.channel_fields import stored_fields, voice_defaults, with_forum
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
-from chat.domain.policy.changes import Columns
 from chat.domain.presence.voice_connections import VoiceRegions
 from chat.domain.standing.access import require_guild, require_seen
 from chat.domain.standing.audit_log import INSTANCE, Actor
@@ -337,7 +336,7 @@ class GuildChannels:
 
     # Inside
 
-    def _judged(self, state: GuildState, kind: ChannelType, fields: Mapping[str, Any]) -> Columns:
+    def _judged(self, state: GuildState, kind: ChannelType, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """The columns that a channel of this type keeps of the fields.
 
         :raises ApiError: CONTENT_BLOCKED, UNKNOWN_VOICE_REGION.
@@ -459,7 +458,7 @@ def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, ChannelMove]
 def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
     """The guild without a channel that is gone; None if it did not name the channel."""
     names = ("system_channel_id", "rules_channel_id", "afk_channel_id")
-    lost: Columns = {name: None for name in names if getattr(guild, name) == channel_id}
+    lost: Mapping[str, Any] = {name: None for name in names if getattr(guild, name) == channel_id}
     return attrs.evolve(guild, **lost) if lost else None
 
 
