@@ -218,6 +218,17 @@ def test_a_role_ends_and_the_community_goes_to_somebody_else(alice: Typist, plac
     assert alice.asks(f"/guilds/{place.guild_id}")["owner_id"] == place.bob["id"]
 
 
+def test_the_focus_stays_where_a_dialog_was_about_what_is_gone(alice: Typist, place: Place) -> None:
+    call, token = place.home.call, place.alice["token"]
+    role = call("POST", f"/v1/guilds/{place.guild_id}/roles", {"name": "weeder"}, token)["id"]
+    alice.enters_as("alice", f"/channels/{place.guild_id}/settings/roles")
+    alice.activates("weeder")
+    alice.activates("Delete the role")
+    call("DELETE", f"/v1/guilds/{place.guild_id}/roles/{role}", None, token)
+    expect(alice.page.locator("button.channel-link").filter(has_text="weeder")).to_have_count(0)
+    alice.presses_keys("Escape")
+
+
 def test_the_focus_comes_back_when_nothing_could_take_it(alice: Typist, place: Place) -> None:
     alice.enters_as("alice", place.path)
     page = alice.page
@@ -232,3 +243,32 @@ def test_the_focus_comes_back_when_nothing_could_take_it(alice: Typist, place: P
         }"""
     )
     page.wait_for_function(SOMETHING_HAS_FOCUS)
+
+
+@pytest.mark.parametrize(
+    ("pack", "keys", "letters", "field"),
+    [
+        ("switcher", ["Control+k"], "nowherex", "Find a channel or a person"),
+        ("pickers", ["Shift+ArrowUp", "+"], "repcx", "Search emoji"),
+    ],
+)
+def test_what_is_typed_while_a_part_loads_is_its(
+    alice: Typist, place: Place, pack: str, keys: list[str], letters: str, field: str
+) -> None:
+    place.says(place.bob, "the last row")
+    alice.enters_as("alice", place.path)
+    page = alice.page
+    alice.row("the last row").wait_for()
+    composer = page.locator("textarea.composer-field")
+    alice.reaches(composer)
+    waiting: list[Route] = []
+    page.route(f"**/packs/{pack}.js", lambda route: waiting.append(route))
+    with page.expect_request(f"**/packs/{pack}.js"):
+        for key in keys:
+            page.keyboard.press(key)
+    page.keyboard.type(letters)
+    page.keyboard.press("Backspace")
+    waiting[0].continue_()
+    expect(page.get_by_label(field, exact=True).and_(page.locator("input"))).to_have_value(letters[:-1])
+    expect(composer).to_have_value("")
+    assert alice.asks(f"/channels/{place.channel_id}/pins") == []

@@ -1,6 +1,7 @@
 // What every view is given, and what is loaded when it is first wanted: an area by its name.
 
 import { t } from "../../words/catalogue.js";
+import { holdKeys } from "./typed_ahead.js";
 
 /** @typedef {import("../../store/store.js").Store} Store */
 /** @typedef {import("./layers.js").Layers} Layers */
@@ -58,19 +59,33 @@ const AREAS = {
   viewer: () => import("../../areas/viewer.js"),
 };
 
+// An area's `open` says what it takes; which area it is is known by name only.
+/** @typedef {{open: (options: any) => unknown}} Loaded */
+
 /**
  * @param {() => App} app
  */
 export function makeAreas(app) {
+  /** @type {Map<Area, Loaded>} What is here opens at once, before the next key. */
+  const loaded = new Map();
+
   return (/** @type {Area} */ name, /** @type {object} */ options = {}) => {
-    // An area's `open` says what it takes; which area it is is known by name only.
-    /** @type {() => Promise<{open: (options: any) => unknown}>} */
+    /** @param {Loaded} area */
+    const open = (area) => area.open({ app: app(), ...options });
+    const here = loaded.get(name);
+    if (here) return void open(here);
+    /** @type {() => Promise<Loaded>} */
     const load = AREAS[name];
-    load().then(
-      (area) => area.open({ app: app(), ...options }),
-      // A new version of the server has other files: the page is old.
-      () =>
-        app().layers.toast(t("shell.outdated"), { action: { label: t("shell.reload"), run: () => location.reload() } }),
-    );
+    const release = holdKeys();
+    load()
+      .then(
+        (area) => (loaded.set(name, area), open(area)),
+        // A new version of the server has other files: the page is old.
+        () =>
+          app().layers.toast(t("shell.outdated"), {
+            action: { label: t("shell.reload"), run: () => location.reload() },
+          }),
+      )
+      .finally(release);
   };
 }
