@@ -20,6 +20,8 @@ export function makeCovers(element, go) {
       else before = document.activeElement;
       cover?.element.remove();
       cover = next;
+      cover.element.tabIndex = -1;
+      cover.element.dataset["region"] = "";
       element.inert = true;
       element.classList.add("covered-app");
       document.body.append(cover.element);

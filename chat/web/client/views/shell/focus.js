@@ -2,6 +2,7 @@
 // else the nearest part of the page around it. Keys and screen readers go on from there and not from the top.
 
 const PARTS = "[data-region], [tabindex], dialog, [popover]";
+const LAYERS = "dialog, [popover]";
 const CONTROLS = "a[href], button, input, textarea, select";
 const FIRST = `h1[tabindex], h2[tabindex], ${CONTROLS}`;
 
@@ -68,11 +69,18 @@ export function keepFocus() {
   }
 
   document.addEventListener("focusin", ({ target }) => {
+    const before = { around, places };
     around = [];
     for (let at = /** @type {HTMLElement | null} */ (target); at && at !== document.body; at = at.parentElement) {
       around.push(at);
     }
     places = around.map((part) => [...(part.parentElement?.children ?? [])].indexOf(part));
+    // Around a dialog is what had the focus when it opened: both may be gone when it closes.
+    const layer = around.at(-1);
+    if (!layer?.matches(LAYERS)) return;
+    const from = before.around.indexOf(layer) + 1;
+    around.push(...before.around.slice(from));
+    places.push(...before.places.slice(from));
   });
   // What is hidden loses it with an event, what is removed without.
   document.addEventListener("focusout", ({ relatedTarget }) => void (relatedTarget === null && queueMicrotask(settle)));
