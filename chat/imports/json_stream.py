@@ -36,6 +36,7 @@ class NotJson(ValueError):
     """The file is broken off, or is no JSON of the form that is expected."""
 
 
+# `dict[str, Any]`: JSON of other services, walked by their readers.
 def objects_of(raw: IO[bytes], listed: str | None = None) -> Iterator[dict[str, Any]]:
     """The objects of the list in a file, or of the list that its object has under a name.
 

@@ -248,7 +248,7 @@ _NAMES: Final = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 def runs_in(content: str, names: Mapping[int, str], rooms: Mapping[int, str]) -> tuple[Run, ...]:
-    """What a text says, with names in the place of ids."""
+    """What a text says, with names in place of ids."""
     for one, name in names.items():
         content = content.replace(f"<@{one}>", f"@{name}")
     for one, name in rooms.items():

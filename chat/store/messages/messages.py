@@ -133,7 +133,7 @@ def is_plain(row: MessageRow) -> bool:
 
 
 _COLUMNS: Final = ", ".join(MessageRow._fields)
-_PLAIN: Final = operator.attrgetter(*MessageRow._fields[:12])
+_VALUES: Final = operator.attrgetter(*MessageRow._fields)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
 _BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
 _BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
@@ -240,7 +240,7 @@ def insert(connection: sqlite3.Connection, message: Message) -> bool:
 def row_of(message: Message) -> MessageRow:
     """The columns of a message, as the table holds them."""
     reference = None if message.reference is None else json.dumps(attrs.asdict(message.reference))
-    return MessageRow._make([*_PLAIN(message), reference, _extra_text(message.extra), message.has_reactions])
+    return MessageRow._make(_VALUES(message))._replace(reference=reference, extra=_extra_text(message.extra))
 
 
 def update(connection: sqlite3.Connection, message: Message) -> bool:
