@@ -131,6 +131,7 @@ CROSSPOST: Final = Bucket("channel:message:crosspost::channel_id", 10, HOUR)
 FOLLOW: Final = Bucket("channel:follow::channel_id", 10, MINUTE)
 
 REACTION_CHANGE: Final = Bucket("channel:message:reactions:change::channel_id", 40, 10_000)
+POLL_VOTE: Final = Bucket("channel:message:polls:change::channel_id", 40, 10_000)
 REACTION_LIST: Final = Bucket("channel:message:reactions:list::channel_id", 40, 10_000)
 
 READ_STATE: Final = Bucket("channel:message:ack::channel_id", 100, 10_000)

@@ -17,6 +17,7 @@ from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.api.form_bodies import FormBody
 from chat.api.operation import PAYLOAD_JSON, Request
+from chat.api.poll_bodies import PollBody, poll_draft
 from chat.api.structuring import body_structure
 from chat.classes import frozen
 from chat.domain.messages.message_drafts import (
@@ -158,13 +159,14 @@ class CreateMessage:
     sticker_ids: Annotated[list[Snowflake], Items(0, STICKERS)] = attrs.field(factory=list)
     favorite_meme_id: Snowflake | None = None
     components: ComponentBodies = ()
+    poll: PollBody | None = None
 
 
 @frozen
 class EditMessage:
     """Changes to a message; what is absent stays. Null removes the text, the embeds or the
     components, as it does at Discord.
-    `attachments` names the files that stay, and new ones."""
+    `attachments` names the files that stay, and new ones. A `poll` is refused: none is added later, or changed."""
 
     content: Maybe[str | None] = OMITTED
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] | None = None
@@ -172,6 +174,7 @@ class EditMessage:
     embeds: Maybe[EmbedBodies | None] = OMITTED
     components: Maybe[ComponentBodies | None] = OMITTED
     attachments: Attachments | None = None
+    poll: PollBody | None = None
 
 
 def message_draft(
@@ -201,12 +204,18 @@ def message_draft(
         embeds=embeds,
         sticker_ids=tuple(body.sticker_ids),
         components=components,
+        poll=None if body.poll is None else poll_draft(body.poll),
         forward=None if reference is None or not forwards else _forward(reference),
     )
 
 
 def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ()) -> MessageEdit:
-    """The change that a body asks for; `attachments` are the new ones."""
+    """The change that a body asks for; `attachments` are the new ones.
+
+    :raises InvalidFormBody: POLL_NOT_ALLOWED_HERE at `poll`.
+    """
+    if body.poll is not None:
+        raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
     return MessageEdit(
         content=None if body.content is OMITTED else (body.content or "").strip(),
         flags=body.flags,

@@ -380,6 +380,18 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
             "`channel_id`, `message_id`, `emoji`, `guild_id?`",
             "DELETE /v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
         ),
+        EventName.MESSAGE_POLL_VOTE_ADD: EventRule(
+            Audience.CHANNEL_READERS,
+            "PollVote",
+            "`user_id`, `channel_id`, `message_id`, `answer_id`, `guild_id?`",
+            "PUT /v1/channels/{channel_id}/polls/{message_id}/answers/@me",
+        ),
+        EventName.MESSAGE_POLL_VOTE_REMOVE: EventRule(
+            Audience.CHANNEL_READERS,
+            "PollVote",
+            "`user_id`, `channel_id`, `message_id`, `answer_id`, `guild_id?`",
+            "PUT /v1/channels/{channel_id}/polls/{message_id}/answers/@me",
+        ),
         EventName.TYPING_START: EventRule(
             Audience.CHANNEL_VIEWERS,
             "TypingStarted",

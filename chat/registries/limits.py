@@ -350,6 +350,18 @@ MAX_REMINDERS."""
 REMINDER_AHEAD_MS: Final = 365 * 86_400_000
 """How far ahead a reminder may be set."""
 
+POLL_QUESTION_CHARACTERS: Final = 300
+"""The question of a poll; a longer one is refused at its field, as are longer answers and more of them."""
+
+POLL_ANSWERS: Final = 10
+"""Answers of a poll."""
+
+POLL_ANSWER_CHARACTERS: Final = 55
+"""An answer of a poll in words."""
+
+POLL_HOURS: Final = 768
+"""How long a poll may be open, in hours: 32 days."""
+
 OWN_MESSAGE_DELETION_DELAY_MS: Final = 86_400_000
 """How far ahead an account's own bulk deletion is scheduled."""
 

@@ -45,6 +45,9 @@ class MessageType(enum.IntEnum):
     THREAD_STARTER_MESSAGE = 21
     """Stands first in a thread for the message it was started from."""
 
+    POLL_RESULT = 46
+    """A poll ended; Discord's number."""
+
     CLIENT_SYSTEM = 99
     """Shown by clients on their own account; the server never makes one."""
 

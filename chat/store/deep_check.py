@@ -144,6 +144,18 @@ _COUNTS: Final = (
         """,
     ),
     (
+        "answer {} of a poll counts {} votes, and has {}",
+        """
+        SELECT message_id || '/' || answer_id, votes, present
+          FROM (SELECT message_id, answer_id, votes,
+                       (SELECT count(*) FROM poll_votes
+                         WHERE poll_votes.message_id = poll_answers.message_id
+                           AND poll_votes.answer_id = poll_answers.answer_id) AS present
+                  FROM poll_answers)
+         WHERE votes <> present
+        """,
+    ),
+    (
         "thread {} counts {} messages, and {} were sent",
         "SELECT id, message_count, total_message_sent FROM threads WHERE message_count > total_message_sent",
     ),

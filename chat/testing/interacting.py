@@ -3,6 +3,8 @@
     await chat_world.bot.register({"name": "ping", "description": "Answers."})
     shown = await chat_world.alice.invoke("ping")
     shown = await chat_world.alice.press(shown.message, "again")
+    asked = (await chat_world.bot.rest.send_message(channel_id, "", poll=poll("Which?", "red", "blue"))).expect(200)
+    await chat_world.alice.vote(asked, "red")
 
 Each act of a person waits for the application and tells what the person is shown. The application answers meanwhile: a
 program, or a task of the test. Deadlines are those of the server's clock, virtual where that is.
@@ -81,6 +83,16 @@ class Shown:
         return bool(self.message.get("flags", 0) & EPHEMERAL)
 
 
+def poll(question: str, *answers: str, hours: int = 24, several: bool = False) -> Object:
+    """The `poll` of a message to be sent; `several` where one account may give several answers."""
+    return {
+        "question": {"text": question},
+        "answers": [{"poll_media": {"text": answer}} for answer in answers],
+        "duration": hours,
+        "allow_multiselect": several,
+    }
+
+
 @define(eq=False)
 class Acting:
     """A person at a channel, with a gateway session of its own that hears what becomes of each act."""
@@ -141,6 +153,22 @@ class Acting:
         application_id = form.data["application"]["id"]
         kind, place = InteractionType.MODAL_SUBMIT, {"channel_id": form.channel_id}
         return await self._act(kind, application_id, data, used_id=form.message_id, **place)
+
+    async def vote(self, message: Object, *answers: str | int) -> Object:
+        """Vote in the poll of a message, in place of what the person voted before; with no answers, take the vote back.
+        An answer is its words, or its number. Tells the poll as the person sees it then.
+
+        :raises LookupError: for words that no answer has.
+        """
+        known = {each["poll_media"].get("text"): each["answer_id"] for each in message["poll"]["answers"]}
+        missing = [answer for answer in answers if isinstance(answer, str) and answer not in known]
+        if missing:
+            raise LookupError(f"the poll has no answer {missing[0]!r}, but: {', '.join(map(str, known))}")
+        numbers = [known[answer] if isinstance(answer, str) else answer for answer in answers]
+        place, rest = f"/v1/channels/{message['channel_id']}", self._person.rest
+        body = {"answer_ids": [str(number) for number in numbers]}
+        (await rest.put(f"{place}/polls/{message['id']}/answers/@me", body)).expect(204)
+        return dict((await rest.get(f"{place}/messages/{message['id']}")).expect(200)["poll"])
 
     async def _use(self, message: Object, data: Object) -> Shown:
         place = {"channel_id": message["channel_id"], "message_id": message["id"]}

@@ -92,6 +92,7 @@ class Person(Actor):
         acting = Acting(self, channel_id)
         self.invoke, self.type_into = acting.invoke, acting.type_into
         self.press, self.choose, self.submit = acting.press, acting.choose, acting.submit
+        self.vote = acting.vote
         self.username = description["username"]
         self.email = description["email"]
         self.password = description["password"]

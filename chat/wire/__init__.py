@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chat.wire.messages import *
     from chat.wire.moderation import *
     from chat.wire.people import *
+    from chat.wire.polls import *
     from chat.wire.presences import *
     from chat.wire.ready import *
     from chat.wire.signing_in import *
@@ -51,6 +52,7 @@ MODULES: Final = (
     "messages",
     "moderation",
     "people",
+    "polls",
     "presences",
     "ready",
     "signing_in",

@@ -302,6 +302,14 @@ class EmojiRemoved(TypedDict):
     guild_id: NotRequired[Snowflake]
 
 
+class PollVote(TypedDict):
+    user_id: Snowflake
+    channel_id: Snowflake
+    message_id: Snowflake
+    answer_id: Count
+    guild_id: NotRequired[Snowflake]
+
+
 class TypingStarted(TypedDict):
     channel_id: Snowflake
     user_id: Snowflake

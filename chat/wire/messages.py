@@ -9,6 +9,7 @@ from chat.registries.interactions import ComponentType, InteractionType
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.wire.accounts import PartialUser
 from chat.wire.channels import Thread
+from chat.wire.polls import Poll, PollResults
 from chat.wire.values import Address, Color, Count, Nameless, Snowflake, Timestamp, length, one_of
 
 
@@ -436,6 +437,8 @@ class Message(TypedDict):
     """The stickers it is about."""
     components: list[Component]
     """Buttons, menus and other parts below the message, or in place of its text (flag 32768)."""
+    poll: NotRequired[Poll]
+    """What the message asks its readers, and their votes."""
     interaction_metadata: NotRequired[InteractionMetadata]
     """The interaction that an application answers with this message."""
     webhook_id: NotRequired[Snowflake]
@@ -473,3 +476,4 @@ class MessageParts(TypedDict, total=False):
     flags: Count
     reactions: list[Reaction]
     thread: Thread
+    poll_results: PollResults

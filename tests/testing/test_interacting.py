@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.testing import World
+from chat.testing import World, interacting
 from chat.testing.interacting import NotAnswered, UnknownCommand
 
 Heard = dict[str, Any]
@@ -129,3 +129,15 @@ async def test_a_bot_that_is_too_slow(chat_world: World, autojump_clock: MockClo
         with pytest.raises(NotAnswered, match="did not answer bob's application_command"):
             await chat_world.bob.invoke("ping")
         assert trio.current_time() - before == pytest.approx(3, abs=0.5)
+
+
+async def test_people_vote_in_the_poll_of_a_bot(chat_world: World) -> None:
+    poll = interacting.poll("Which?", "red", "blue", several=True)
+    sent = await chat_world.bot.rest.send_message(chat_world.channel_id, "", poll=poll)
+    asked = sent.expect(200)
+    seen = await chat_world.bob.vote(asked, "red", 2)
+    assert [(each["count"], each["me_voted"]) for each in seen["results"]["answer_counts"]] == [(1, True), (1, True)]
+    seen = await chat_world.bob.vote(asked)
+    assert [each["count"] for each in seen["results"]["answer_counts"]] == [0, 0]
+    with pytest.raises(LookupError, match="green"):
+        await chat_world.bob.vote(asked, "green")

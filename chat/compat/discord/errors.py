@@ -72,6 +72,8 @@ NUMBERS: Final[Mapping[str, int]] = {
     "THREAD_LOCKED": 160005,
     "MAX_ACTIVE_THREADS": 160006,
     "CONTENT_BLOCKED": 200000,
+    "POLL_ENDED": 520001,
+    "MESSAGE_WITHOUT_POLL": 520006,
 }
 """The number of each code that has one there. Every other code is 0, which stands for no particular error."""
 

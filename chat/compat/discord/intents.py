@@ -39,6 +39,8 @@ class Intent(enum.IntFlag):
     DIRECT_MESSAGE_REACTIONS = 1 << 13
     DIRECT_MESSAGE_TYPING = 1 << 14
     MESSAGE_CONTENT = 1 << 15
+    GUILD_MESSAGE_POLLS = 1 << 24
+    DIRECT_MESSAGE_POLLS = 1 << 25
 
 
 ALL_INTENTS: Final = int(sum(Intent))
@@ -58,6 +60,7 @@ _CHANNELS: Final = Asked(Intent.GUILDS, Intent.DIRECT_MESSAGES)
 _MEMBERS: Final = Asked(Intent.GUILD_MEMBERS)
 _MESSAGES: Final = Asked(Intent.GUILD_MESSAGES, Intent.DIRECT_MESSAGES)
 _REACTIONS: Final = Asked(Intent.GUILD_MESSAGE_REACTIONS, Intent.DIRECT_MESSAGE_REACTIONS)
+_POLLS: Final = Asked(Intent.GUILD_MESSAGE_POLLS, Intent.DIRECT_MESSAGE_POLLS)
 _UNASKED: Final = Asked(None, None)
 
 HEARD: Final[Mapping[EventName, Asked]] = {
@@ -106,6 +109,8 @@ HEARD: Final[Mapping[EventName, Asked]] = {
     EventName.MESSAGE_REACTION_REMOVE: _REACTIONS,
     EventName.MESSAGE_REACTION_REMOVE_ALL: _REACTIONS,
     EventName.MESSAGE_REACTION_REMOVE_EMOJI: _REACTIONS,
+    EventName.MESSAGE_POLL_VOTE_ADD: _POLLS,
+    EventName.MESSAGE_POLL_VOTE_REMOVE: _POLLS,
     EventName.TYPING_START: Asked(Intent.GUILD_MESSAGE_TYPING, Intent.DIRECT_MESSAGE_TYPING),
 }
 

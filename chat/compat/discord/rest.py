@@ -68,7 +68,6 @@ MISSING: Final[tuple[tuple[str, str], ...]] = (
     ("/v1/applications/{}/entitlements", "purchases"),
     ("/v1/applications/{}/role-connections", "role connections"),
     ("/v1/applications/{}/skus", "purchases"),
-    ("/v1/channels/{}/polls", "polls"),
     ("/v1/channels/{}/send-soundboard-sound", "sounds of guilds"),
     ("/v1/stage-instances", "stages"),
 )

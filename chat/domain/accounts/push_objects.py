@@ -126,6 +126,10 @@ def body_text(message: Mapping[str, Any], place: NotificationPlace) -> str:
         return f"Sent {_counted('file', message['attachments'], 'filename')}"
     if message["stickers"]:
         return f"Sent {_counted('sticker', message['stickers'], 'name')}"
+    if message.get("poll"):
+        return f"Asked: {message['poll']['question']['text']}"
+    if message["type"] == MessageType.POLL_RESULT:
+        return "A poll is over"
     if message.get("message_snapshots"):
         return "Forwarded a message"
     titles = [embed["title"] for embed in message["embeds"] if embed.get("title")]

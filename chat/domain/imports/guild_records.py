@@ -147,7 +147,7 @@ def message_record(message: Message, reactions: Sequence[GivenReaction]) -> Mess
         channel_id=message.channel_id,
         author_id=message.author_id if message.webhook_id is None else message.webhook_id,
         type=message.type,
-        content=message.content,
+        content=message.content or _words_of_poll(extra),
         flags=message.flags & MESSAGE_FLAGS,
         edited_at=message.edited_at,
         pinned=message.pinned_at is not None,
@@ -175,6 +175,15 @@ def message_record(message: Message, reactions: Sequence[GivenReaction]) -> Mess
             for one in reactions
         ),
     )
+
+
+def _words_of_poll(extra: MessageExtra) -> str:
+    """What a poll asks, as a text: its votes stay behind."""
+    if extra.poll is None:
+        return ""
+    answers = (answer["poll_media"] for answer in extra.poll["answers"])
+    words = (each.get("text") or (each["emoji"]["name"] or "?") for each in answers)
+    return "\n".join((extra.poll["question"]["text"], *(f"- {word}" for word in words)))
 
 
 def file_record(file: Attachment, path: str) -> FileRecord:

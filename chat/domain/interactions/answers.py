@@ -334,6 +334,8 @@ class Answers:
     ) -> wire.Message:
         if draft.attachments:
             raise InvalidFormBody.at("attachments", FieldCode.NOT_FOR_THIS_TYPE)  # they would be in a history
+        if draft.poll is not None:
+            raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)  # one person alone would see it
         self._messages.sending.require_good(draft)
         flags = draft.flags & SENDABLE_MESSAGE_FLAGS.value | EPHEMERAL | (LOADING if draft.is_deferred else 0)
         said: Mapping[str, Any] = {"embeds": draft.embeds, "components": draft.components}
@@ -434,7 +436,9 @@ def _require_there(connection: sqlite3.Connection, granted: list[OpenInteraction
 
 
 def _as_edit(draft: MessageDraft) -> MessageEdit:
-    """The change that fills a deferred answer."""
+    """The change that fills a deferred answer. Raises InvalidFormBody at `poll`, which no message gets later."""
+    if draft.poll is not None:
+        raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
     return MessageEdit(
         content=draft.content,
         flags=draft.flags,

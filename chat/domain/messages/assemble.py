@@ -18,6 +18,7 @@ from chat.domain.messages.message_search import MessageSearches, MessageSearchIn
 from chat.domain.messages.message_sending import MessageSending
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
+from chat.domain.messages.polls import Polls
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
 from chat.domain.messages.reminders import Reminders
@@ -43,6 +44,7 @@ class MessagesArea:
     system_messages: SystemMessages
     crossposting: Crossposting
     pins: Pins
+    polls: Polls
     reactions: Reactions
     read_states: ReadStates
     recent_mentions: RecentMentions
@@ -67,6 +69,7 @@ class MessagesArea:
             self.own_message_deletion.run,
             self.reminders.run,
             self.scheduled_messages.run,
+            self.polls.run,
         )
 
 
@@ -77,9 +80,16 @@ def assemble(
     settings, sudo = core.settings, signing_in.sudo
     private_channels, witness, media = standing.private_channels, standing.witness, policy.media
     slowmode, online_in = Slowmode(), presence.presences.online_in
-    sending = MessageSending(core, private_channels=private_channels, slowmode=slowmode, online_in=online_in)
-    deletion = MessageDeletion(core, witness=witness)
     system_messages = SystemMessages(core=core, private_channels=private_channels)
+    polls = Polls(core, system_messages=system_messages, witness=witness)
+    sending = MessageSending(
+        core,
+        private_channels=private_channels,
+        slowmode=slowmode,
+        online_in=online_in,
+        poll_begun=polls.look_again,
+    )
+    deletion = MessageDeletion(core, witness=witness)
     index = MessageSearchIndex(core, enabled=settings.search == "on")
     unfurling = Unfurling(core, media=media)
     uploads = Uploads(core, media=media, sending=sending)
@@ -94,6 +104,7 @@ def assemble(
         system_messages=system_messages,
         crossposting=Crossposting(core, witness=witness),
         pins=Pins(core=core, private_channels=private_channels, system_messages=system_messages),
+        polls=polls,
         reactions=Reactions(core=core),
         read_states=ReadStates(core=core),
         recent_mentions=RecentMentions(core=core),

@@ -258,11 +258,13 @@ def _read_source(connection: sqlite3.Connection, source: ForwardSource) -> Messa
     """The message to be forwarded.
 
     :raises ApiError: UNKNOWN_MESSAGE.
-    :raises InvalidFormBody: at `message_reference.message_id` for one that the server wrote.
+    :raises InvalidFormBody: at `message_reference.message_id` for one that the server wrote, or that has a poll.
     """
     message = require_message(connection, source.reference.channel_id, source.reference.message_id)
     if message.type not in WRITTEN_MESSAGE_TYPES:  # what the server says is about the place where it stands
         raise InvalidFormBody.at("message_reference.message_id", FieldCode.INVALID_FORMAT)
+    if message.extra is not None and message.extra.poll is not None:  # its votes could not come along
+        raise InvalidFormBody.at("message_reference.message_id", FieldCode.POLL_NOT_ALLOWED_HERE)
     return message
 
 

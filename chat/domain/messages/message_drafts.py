@@ -50,6 +50,7 @@ class AllowedMentions:
 
 
 SECOND_FORM: Final = MessageFlag.IS_COMPONENTS_V2.value
+VOICE_MESSAGE: Final = MessageFlag.VOICE_MESSAGE.value
 
 ALL_MENTIONS: Final = AllowedMentions(parse=frozenset({"users", "roles", "everyone"}), replied_user=True)
 """The mentions that count if a draft has no `allowed_mentions`."""
@@ -85,6 +86,20 @@ class AttachmentDraft:
 
 
 @frozen
+class PollDraft:
+    """A poll to be asked: `asked` as it is stored, without its end; how many hours it is open."""
+
+    asked: Mapping[str, Any]
+    hours: int
+
+    @property
+    def text(self) -> str:
+        """All that people read in it."""
+        answers = (answer["poll_media"].get("text", "") for answer in self.asked["answers"])
+        return "\n".join((self.asked["question"]["text"], *answers))
+
+
+@frozen
 class MessageDraft:
     """A message to be sent. `embeds` and `components` are as they are stored (`chat.domain.policy.embeds`,
     `chat.domain.policy.component_trees`)."""
@@ -100,13 +115,14 @@ class MessageDraft:
     sticker_ids: tuple[int, ...] = ()
     forward: Forward | None = None
     components: tuple[Mapping[str, Any], ...] = ()
+    poll: PollDraft | None = None
     is_deferred: bool = False
     """Whether the application is still at work on it, so that it has nothing in it."""
 
     @property
     def is_wordless(self) -> bool:
         """Whether the message needs no text, since there is something else."""
-        others = self.components or self.sticker_ids or self.forward or self.is_deferred
+        others = self.components or self.sticker_ids or self.forward or self.poll or self.is_deferred
         return bool(self.attachments or self.embeds or others)
 
 
@@ -145,13 +161,16 @@ def require_whole(draft: MessageDraft) -> None:
     """Check that the parts of a message go together: a forward carries nothing of its own, and a voice message is one
     recording with its length and loudness, and nothing else.
 
-    :raises InvalidFormBody: at `message_reference.type` or `flags`; as `require_form`.
+    :raises InvalidFormBody: at `message_reference.type` or `flags`; POLL_NOT_ALLOWED_HERE at `poll`; as
+        `require_form`.
     """
     require_form(draft.flags, draft.components, draft.content, draft.embeds or draft.sticker_ids)
-    own = draft.content or draft.attachments or draft.embeds or draft.components or draft.sticker_ids
+    if draft.poll is not None and draft.flags & (SECOND_FORM | VOICE_MESSAGE):
+        raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
+    own = draft.content or draft.attachments or draft.embeds or draft.components or draft.sticker_ids or draft.poll
     if draft.forward is not None and own:
         raise InvalidFormBody.at("message_reference.type", FieldCode.INVALID_FORMAT)
-    if draft.flags & MessageFlag.VOICE_MESSAGE.value:
+    if draft.flags & VOICE_MESSAGE:
         is_recording = len(draft.attachments) == 1 and _is_recording(draft.attachments[0].attachment)
         others = draft.content or draft.embeds or draft.components or draft.sticker_ids or draft.forward
         if not is_recording or others:

@@ -263,6 +263,7 @@ def _is_empty(message: Message) -> bool:
         or extra.components
         or extra.stickers
         or extra.snapshots
+        or extra.poll
     )
 
 

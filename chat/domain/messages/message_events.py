@@ -157,7 +157,7 @@ NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
 """Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the
 channel unread for ever."""
 
-UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, *THREAD_MESSAGE_TYPES})
+UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, MessageType.POLL_RESULT, *THREAD_MESSAGE_TYPES})
 """Messages whose author did not act in the channel, or that not every session of the author hears of. Any other message
 is read by its author, if that had read everything before."""
 

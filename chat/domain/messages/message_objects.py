@@ -20,6 +20,7 @@ from chat.snowflake import snowflake_time_ms
 from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra, MessageReference, MessageRow
+from chat.store.messages.polls import PollState
 from chat.store.messages.reactions import Emoji, ReactionView
 
 Parts = Mapping[int, "wire.MessageParts"]
@@ -220,6 +221,8 @@ def _add_parts(data: wire.Message, parts: wire.MessageParts) -> None:
         data["flags"] = parts["flags"]
     if "reactions" in parts:
         data["reactions"] = parts["reactions"]
+    if "poll_results" in parts and "poll" in data:
+        data["poll"] = poll_object(data["poll"], parts["poll_results"])
     if "thread" in parts:
         data["thread"] = parts["thread"]
 
@@ -242,6 +245,8 @@ def _add_extra(
         data["stickers"] = list(extra.stickers)
     if extra.components:
         data["components"] = component_objects(extra.components, files, addresses)
+    if extra.poll is not None:
+        data["poll"] = poll_object(extra.poll)
     if extra.mention_channels:
         data["mention_channels"] = list(extra.mention_channels)
     if extra.nsfw_emojis:
@@ -292,6 +297,24 @@ def _named_in(extra: MessageExtra) -> Iterator[int]:
         yield extra.interaction["user_id"]
     if extra.call is not None:
         yield from (int(user_id) for user_id in extra.call.get("participants", ()))
+
+
+def poll_object(asked: Mapping[str, Any], results: wire.PollResults | None = None) -> wire.Poll:
+    """A poll as it was asked, with its results; without any, before the first vote."""
+    if results is None:
+        counts: list[wire.PollAnswerCount] = [
+            {"id": answer["answer_id"], "count": 0, "me_voted": False} for answer in asked["answers"]
+        ]
+        results = {"is_finalized": False, "answer_counts": counts}
+    return cast("wire.Poll", {**asked, "results": results})
+
+
+def poll_results(state: PollState) -> wire.PollResults:
+    """The votes of a poll, as their viewer sees them."""
+    counts: list[wire.PollAnswerCount] = [
+        {"id": answer.answer_id, "count": answer.votes, "me_voted": answer.me} for answer in state.answers
+    ]
+    return {"is_finalized": state.ended_at is not None, "answer_counts": counts}
 
 
 def emoji_object(emoji: Emoji, *, whole: bool = True) -> wire.ReactionEmoji:

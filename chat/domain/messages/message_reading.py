@@ -28,6 +28,7 @@ from chat.domain.messages.message_objects import (
     Parts,
     account_ids,
     plain_message_object,
+    poll_results,
     reaction_objects,
     stored_message_object,
 )
@@ -42,7 +43,7 @@ from chat.snowflake import MAXIMUM
 from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.messages import messages, reactions
+from chat.store.messages import messages, polls, reactions
 from chat.store.messages.messages import THREAD_FLAGS, Message, MessageRow
 
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
@@ -221,13 +222,19 @@ def accounts_by_id(connection: sqlite3.Connection, user_ids: Iterable[int]) -> d
 
 def has_parts(message: Message) -> bool:
     """Whether other tables may hold members of the message, which can differ from viewer to viewer."""
-    return message.has_reactions or bool(message.flags & THREAD_FLAGS)
+    return message.has_reactions or _has_poll(message) or bool(message.flags & THREAD_FLAGS)
+
+
+def _has_poll(message: Message) -> bool:
+    return message.extra is not None and message.extra.poll is not None
 
 
 def parts_of(connection: sqlite3.Connection, found: Sequence[Message], viewer: Viewer | None) -> Parts:
-    """The members that other tables hold for these messages: first `reactions`, then what concerns threads.
+    """The members that other tables hold for these messages: first `reactions` and the votes of polls, then what
+    concerns threads.
 
-    An event, which many see, is without `reactions`: clients keep what the events of reactions said.
+    An event, which many see, is without `reactions`: clients keep what the events of reactions said. In it no vote is
+    the viewer's.
     """
     gathered: dict[int, wire.MessageParts] = {}
     reacted = [message.id for message in found if message.has_reactions]
@@ -235,6 +242,11 @@ def parts_of(connection: sqlite3.Connection, found: Sequence[Message], viewer: V
         seen = reactions.of_messages(connection, reacted, viewer.user_id)
         for message_id, views in seen.items():
             gathered[message_id] = {"reactions": reaction_objects(views)}
+    asking = [message.id for message in found if _has_poll(message)]
+    if asking:
+        states = polls.of_messages(connection, asking, 0 if viewer is None else viewer.user_id)
+        for message_id, state in states.items():
+            gathered[message_id] = {**gathered.get(message_id, {}), "poll_results": poll_results(state)}
     flagged = [message for message in found if message.flags & THREAD_FLAGS]
     if flagged:
         for message_id, members in _thread_parts(connection, flagged, viewer).items():

@@ -11,8 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import attrs
+
 from chat import wire
 from chat.auth.principal import Principal
+from chat.clock import iso_timestamp, read_moment
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_context import (
@@ -26,6 +29,7 @@ from chat.domain.messages.message_context import (
 from chat.domain.messages.message_drafts import (
     SECOND_FORM,
     MessageDraft,
+    PollDraft,
     Sender,
     account_sender,
     put_into_message,
@@ -53,11 +57,13 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageFlag, MessageType
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels
-from chat.store.messages import messages, read_states
-from chat.store.messages.messages import Message
+from chat.store.messages import messages, polls, read_states
+from chat.store.messages.messages import Message, MessageExtra
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
+SECOND_MS: Final = 1_000
+HOUR_MS: Final = 3_600_000
 LOADING: Final = MessageFlag.LOADING.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 
@@ -71,10 +77,12 @@ class MessageSending:
         private_channels: PrivateChannels,
         slowmode: Slowmode,
         online_in: Callable[[int], Iterable[int]],
+        poll_begun: Callable[[], None],
     ) -> None:
         self._core = core
         self._private_channels = private_channels
         self._online_in = online_in
+        self._poll_begun = poll_begun
         self._slowmode = slowmode
         self._nonces = Nonces(core.clock)
 
@@ -203,6 +211,8 @@ class MessageSending:
             self._core.blocked.require_embeds(draft.embeds)
         if draft.components:
             self._core.blocked.require_components(draft.components)
+        if draft.poll is not None:
+            self._core.blocked.require_text(draft.poll.text)
         if draft.attachments:
             self._core.blocked.require_files(file.attachment for file in draft.attachments)
 
@@ -294,6 +304,8 @@ class MessageSending:
             committed = True
             if nonce is not None:
                 self._nonces.sent(nonce, message.id)
+            if draft.poll is not None:
+                self._poll_begun()
             renewed = destination.tell()
             if renewed is not None:
                 renewed.note_message(message.id)
@@ -323,6 +335,10 @@ class MessageSending:
                 require_still_there(connection, carried)
             if not messages.insert(connection, message):
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
+            poll = None if message.extra is None else message.extra.poll
+            if poll is not None:
+                ends_at = round(read_moment(poll["expiry"]).timestamp() * SECOND_MS)
+                polls.insert(connection, message.id, ends_at, [each["answer_id"] for each in poll["answers"]])
             if files:
                 put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())
             if sender.is_absent:
@@ -351,8 +367,13 @@ class MessageSending:
             tts=draft.tts,
             nonce=draft.nonce,
             reference=context.reference,
-            extra=context.extra,
+            extra=context.extra if draft.poll is None else self._asking(context.extra, draft.poll),
             mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
             attachments=tuple(file.attachment for file in context.files),
         )
+
+    def _asking(self, extra: MessageExtra | None, poll: PollDraft) -> MessageExtra:
+        """What the message has besides its text, with the poll, which is open from now on."""
+        expiry = iso_timestamp(self._core.clock.now_ms() + poll.hours * HOUR_MS)
+        return attrs.evolve(extra or MessageExtra(), poll={**poll.asked, "expiry": expiry})

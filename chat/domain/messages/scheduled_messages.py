@@ -123,9 +123,11 @@ class ScheduledMessages(DueWork):
         :raises ApiError: as `MessageSending.create`; MAX_SCHEDULED_MESSAGES.
         :raises InvalidFormBody: as `MessageSending.create`; INVALID_TIMEZONE_IDENTIFIER at `timezone`;
             INVALID_DATETIME_FOR_SCHEDULED_SEND, SCHEDULED_TIME_MUST_BE_FUTURE, SCHEDULED_MESSAGES_MAX_30_DAYS at
-            `scheduled_local_at`.
+            `scheduled_local_at`; POLL_NOT_ALLOWED_HERE at `poll`.
         """
         at = self._read(moment)
+        if draft.poll is not None:
+            raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
         await self._sending.require_sendable(principal, channel_id, draft)
         row = ScheduledMessage(
             self._core.snowflakes(),

@@ -183,10 +183,10 @@ class Announcements:
 
 
 def _is_publishable(message: Message) -> bool:
-    """Whether an account wrote it here: no system message, copy or forward."""
+    """Whether an account wrote it here: no system message, copy or forward, and no poll, whose votes are here."""
     if message.type not in PUBLISHABLE_TYPES or message.flags & IS_CROSSPOST:
         return False
-    return message.extra is None or not message.extra.snapshots
+    return message.extra is None or not (message.extra.snapshots or message.extra.poll)
 
 
 def _told(principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess, message_id: int) -> Message:

@@ -69,6 +69,7 @@ OWN_ROWS: Final = (
     OwnRows("archives", ("id",), "subject_id", "subject_type = 'user' AND requested_by = subject_id"),  # ordered by it
     OwnRows("drafts", ("user_id", "channel_id")),
     OwnRows("interactions", ("id",)),  # and the answers that it alone saw
+    OwnRows("poll_votes", ("message_id", "answer_id", "user_id")),
     OwnRows("reminders", ("user_id", "message_id")),
     OwnRows("scheduled_messages", ("id",)),  # and their files
     OwnRows("attachments", ("id",), condition="message_id IS NULL"),  # what was uploaded for messages to come

@@ -243,6 +243,13 @@ USER_TABLES: Final = (
         key="ephemeral_messages.id",
     ),
     Table(
+        "messages/poll_votes",
+        "Answers that the account gave in polls",
+        "poll_votes",
+        "message_id, answer_id, voted_at",
+        key="message_id || '/' || answer_id",
+    ),
+    Table(
         "messages/drafts",
         "What the account has typed and not sent",
         "drafts",

@@ -92,8 +92,6 @@ class ContentType(enum.StrEnum):
     EMBED = "embed"
     LINK = "link"
     POLL = "poll"
-    """This server has no polls, so the filter finds nothing."""
-
     SNAPSHOT = "snapshot"
     """A forwarded message."""
 
@@ -167,8 +165,17 @@ def words_of(words: str, *, is_old: bool) -> list[str]:
 
 def _words(message: Message) -> str:
     group = author_group(message.author_id)
-    found = entry_terms(message.content)
+    found = entry_terms("\n".join(_texts(message)))
     return group + f" {group}".join(found) if found else ""
+
+
+def _texts(message: Message) -> Iterator[str]:
+    """What people read in the message: its text, and the words of its poll."""
+    yield message.content
+    poll = None if message.extra is None else message.extra.poll
+    if poll is not None:
+        yield poll["question"]["text"]
+        yield from (answer["poll_media"].get("text", "") for answer in poll["answers"])
 
 
 def pending(connection: sqlite3.Connection, most: int) -> int:
@@ -452,6 +459,8 @@ def _of_extra(message: Message, extra: MessageExtra) -> Iterator[str]:
         yield value_term(Filter.HAS, ContentType.STICKER)
     if extra.snapshots:
         yield value_term(Filter.HAS, ContentType.SNAPSHOT)
+    if extra.poll is not None:
+        yield value_term(Filter.HAS, ContentType.POLL)
     if (extra.embeds or extra.link_embeds) and not message.flags & MessageFlag.SUPPRESS_EMBEDS:
         yield from _of_embeds([*extra.embeds, *extra.link_embeds])
     if message.attachments:

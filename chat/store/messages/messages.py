@@ -58,6 +58,8 @@ class MessageExtra:
     call: wire.MessageCall | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
     components: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    poll: Mapping[str, Any] | None = None
+    """The poll as it was asked, without its results."""
     interaction: Mapping[str, Any] | None = None
     """The interaction that an application answers with the message: `id`, `type`, `user_id` and the like."""
 

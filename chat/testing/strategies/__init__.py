@@ -7,6 +7,7 @@ objects             users, guilds, roles, channels, members, messages, invites a
 account_requests    bodies about signing in, accounts, settings and people
 guild_requests      bodies of guilds with their creation templates, invites, threads and forums
 message_requests    bodies of messages and of those who read them
+poll_requests       polls, and votes in them
 surface_requests    bodies of webhooks, uploads and links
 declared            every wire object and every JSON body, as the OpenAPI document declares them
 """
@@ -101,6 +102,9 @@ from chat.testing.strategies.objects import permission_overwrites as permission_
 from chat.testing.strategies.objects import readies as readies
 from chat.testing.strategies.objects import ready_guilds as ready_guilds
 from chat.testing.strategies.objects import roles as roles
+from chat.testing.strategies.poll_requests import invalid_polls as invalid_polls
+from chat.testing.strategies.poll_requests import polls as polls
+from chat.testing.strategies.poll_requests import votes as votes
 from chat.testing.strategies.surface_requests import GITHUB_EVENTS as GITHUB_EVENTS
 from chat.testing.strategies.surface_requests import github_deliveries as github_deliveries
 from chat.testing.strategies.surface_requests import instatus_notices as instatus_notices
