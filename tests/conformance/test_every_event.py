@@ -52,7 +52,8 @@ FAMILIES: Final[Mapping[str, str]] = {
         "SAVED_MESSAGE_CREATE SAVED_MESSAGE_DELETE RECENT_MENTION_DELETE FAVORITE_MEME_CREATE FAVORITE_MEME_UPDATE "
         "FAVORITE_MEME_DELETE MESSAGE_CREATE MESSAGE_UPDATE MESSAGE_DELETE MESSAGE_DELETE_BULK MESSAGE_ACK "
         "MESSAGE_REACTION_ADD MESSAGE_REACTION_REMOVE MESSAGE_REACTION_ADD_MANY MESSAGE_REACTION_REMOVE_ALL "
-        "MESSAGE_REACTION_REMOVE_EMOJI TYPING_START CHANNEL_PINS_UPDATE CHANNEL_PINS_ACK"
+        "MESSAGE_REACTION_REMOVE_EMOJI MESSAGE_POLL_VOTE_ADD MESSAGE_POLL_VOTE_REMOVE "
+        "TYPING_START CHANNEL_PINS_UPDATE CHANNEL_PINS_ACK"
     ),
     "guilds": (
         "GUILD_CREATE GUILD_UPDATE GUILD_DELETE GUILD_ROLE_CREATE GUILD_ROLE_UPDATE GUILD_ROLE_UPDATE_BULK "
@@ -230,6 +231,11 @@ async def test_messages(chat_world: World, autojump_clock: MockClock) -> None:
     (await bob.rest.react(where, made["id"], "👍")).expect(204)
     await walk.by(f"DELETE {message('reactions')}", alice.rest.take_reactions(where, made["id"]))
     private = (await alice.rest.send_message(conversation, "between us")).expect(200)
+    poll = {"question": {"text": "?"}, "answers": [{"poll_media": {"text": "yes"}}]}
+    asked = await walk.by(f"POST {channel('messages')}", alice.rest.send_message(where, "", poll=poll))
+    for answers in (["1"], []):
+        vote = bob.rest.put(f"/v1/channels/{where}/polls/{asked['id']}/answers/@me", {"answer_ids": answers})
+        await walk.by("PUT /v1/channels/{channel_id}/polls/{message_id}/answers/@me", vote)
     react = f"/v1/channels/{conversation}/messages/{private['id']}/reactions"
     (await bob.rest.put(f"{react}/%F0%9F%8E%89/@me")).expect(204)
     await walk.by(f"PUT {message('reactions', '{emoji}', '@me')}", bob.rest.react(conversation, private["id"], "👍"))

@@ -188,3 +188,23 @@ async def test_a_poll_is_found_by_its_words(chat_world: World) -> None:
         body = {"context_channel_id": chat_world.channel_id, **wanted}
         found = (await chat_world.alice.rest.post("/v1/search/messages", body)).expect(200)
         assert [each["id"] for each in found["messages"]] == [message["id"]]
+
+
+async def test_who_does_not_see_the_channel_does_not_see_the_poll(chat_world: World) -> None:
+    alice, bob = chat_world.alice, chat_world.bob
+    hidden = {"name": "hidden", "permission_overwrites": [{"id": chat_world.guild_id, "type": 0, "deny": "1024"}]}
+    channel = (await alice.rest.post(f"/v1/guilds/{chat_world.guild_id}/channels", hidden)).expect(200)["id"]
+    message = (await alice.rest.send_message(channel, "", poll=asking())).expect(200)
+    polls = f"/v1/channels/{channel}/polls/{message['id']}"
+    own = await bob.rest.get(f"/v1/channels/{channel}/messages/{message['id']}")
+    for tried in (
+        await bob.rest.put(f"{polls}/answers/@me", {"answer_ids": ["1"]}),
+        await bob.rest.get(f"{polls}/answers/1"),
+        await bob.rest.post(f"{polls}/expire"),
+    ):
+        assert (tried.status, tried.code) == (own.status, own.code)
+    assert own.status in {403, 404}
+    assert counts((await alice.rest.get(f"/v1/channels/{channel}/messages/{message['id']}")).expect(200)["poll"]) == [
+        (0, False),
+        (0, False),
+    ]
