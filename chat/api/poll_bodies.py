@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
+from chat import wire
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.classes import frozen
 from chat.domain.messages.message_drafts import PollDraft
@@ -81,9 +82,9 @@ def poll_draft(body: PollBody) -> PollDraft:
     return PollDraft(asked, body.duration)
 
 
-def _media(body: PollMediaBody, path: str) -> dict[str, Any]:
+def _media(body: PollMediaBody, path: str) -> wire.PollMedia:
     text = without_nul(body.text or "").strip()
-    media: dict[str, Any] = {"text": text} if text else {}
+    media: wire.PollMedia = {"text": text} if text else {}
     emoji = body.emoji
     if emoji is not None and emoji.id is not None:
         media["emoji"] = {"id": str(emoji.id), "name": emoji.name or None, "animated": emoji.animated}

@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import attrs
+
 from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
@@ -242,8 +244,7 @@ def _result(message: Message, state: PollState, result_id: int, guild_id: int | 
     fields: list[Mapping[str, object]] = [
         {"name": name, "value": value, "inline": False} for name, value in said.items()
     ]
-    embed: Mapping[str, object] = {"type": "poll_result", "fields": fields}
-    spoken = extra.of_webhook() or MessageExtra()
+    told: Mapping[str, Any] = {"embeds": [{"type": "poll_result", "fields": fields}]}
     return Message(
         id=result_id,
         channel_id=message.channel_id,
@@ -252,9 +253,5 @@ def _result(message: Message, state: PollState, result_id: int, guild_id: int | 
         type=MessageType.POLL_RESULT.value,
         content="",
         reference=message.as_reference(guild_id),
-        extra=MessageExtra(
-            webhook_name=spoken.webhook_name,
-            webhook_avatar=spoken.webhook_avatar,
-            embeds=[embed],
-        ),
+        extra=attrs.evolve(extra.of_webhook() or MessageExtra(), **told),
     )
