@@ -109,6 +109,19 @@ def slack(**options: Any) -> None:
 
 @import_.command()
 @_reading
+def mattermost(**options: Any) -> None:
+    """Read Mattermost's bulk export.
+
+    PATH is the file of JSON lines, or the ZIP archive or the directory with that file and data/. Several teams become
+    categories. Direct messages stay behind.
+    """
+    from chat.imports.mattermost import MattermostExport
+
+    _bring(ImportSource.MATTERMOST, MattermostExport.open, **options)
+
+
+@import_.command()
+@_reading
 def community(**options: Any) -> None:
     """Read what `chat export guild` wrote.
 

@@ -23,6 +23,9 @@ from chat.errors import OperatorError
 FILES_MAXIMUM: Final = 5_000_000
 """Files that an export may have."""
 
+LINES: Final = ".jsonl"
+"""Ends the name of a file that is an export by itself."""
+
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 """What reading a broken, an encrypted or an unknown archive raises."""
 
@@ -94,6 +97,20 @@ class DirectoryFiles(_Found):
         """Nothing is open."""
 
 
+class SingleFile(_Found):
+    """One file that is the whole export."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sizes = {path.name: path.stat().st_size}
+
+    def open(self, name: str) -> IO[bytes]:
+        return self._path.open("rb")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 class ZipFiles(_Found):
     """In a ZIP archive."""
 
@@ -128,4 +145,6 @@ def open_export(path: Path) -> ExportFiles:
         raise OperatorError(f"there is no {path}")
     if path.is_file() and zipfile.is_zipfile(path):
         return ZipFiles(path)
+    if path.is_file() and path.suffix == LINES:
+        return SingleFile(path)
     raise OperatorError(f"{path} is neither a directory nor a ZIP archive")

@@ -10,8 +10,9 @@ from typing import Final
 import attrs
 
 from chat.imports.discord_values import shown_text
-from chat.imports.form import MessageRecord, TroubleRecord
+from chat.imports.form import ChannelRecord, MessageRecord, ThreadRecord, TroubleRecord
 from chat.markdown.inline import mentions_in
+from chat.registries.channel_types import ChannelType
 from chat.snowflake import EPOCH_MS
 
 CONTENT_CHARACTERS: Final = 4_000
@@ -54,6 +55,17 @@ def finished(record: MessageRecord) -> Iterator[MessageRecord | TroubleRecord]:
                 pinned_at=None,
             )
         yield part
+
+
+def thread_under(root: MessageRecord, channel_id: int, *, is_root: bool = True) -> ChannelRecord:
+    """The thread of a message; where that did not come along, of the first one that answers it."""
+    return ChannelRecord(
+        id=root.id if is_root else root.channel_id,
+        type=int(ChannelType.PUBLIC_THREAD),
+        name=thread_name(root.content),
+        parent_id=channel_id,
+        thread=ThreadRecord(owner_id=root.author_id if is_root and root.webhook_name is None else None, archived=True),
+    )
 
 
 def of_old_times(name: str, moment_ms: int) -> Iterator[TroubleRecord]:

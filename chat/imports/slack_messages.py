@@ -9,36 +9,32 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import define, frozen
-from chat.imports.discord_embeds import embeds_of, missing_file_embed
-from chat.imports.discord_values import object_in, objects_in, shown_text, text_of, whole_of
+from chat.imports.attachment_embeds import attachment_embeds
+from chat.imports.discord_embeds import missing_file_embed
+from chat.imports.discord_values import object_in, objects_in, shown_text, text_of
 from chat.imports.emoji_names import emoji_named
 from chat.imports.export_files import ExportFiles
 from chat.imports.form import (
-    ChannelRecord,
     FileRecord,
     MessageRecord,
     ReactionRecord,
     Record,
     ReferenceRecord,
-    ThreadRecord,
     TroubleRecord,
 )
 from chat.imports.made_ids import made_id, thing_id
 from chat.imports.marks import link, marked, on_lines
-from chat.imports.message_parts import finished, of_old_times, thread_name
+from chat.imports.message_parts import finished, of_old_times, thread_under
 from chat.imports.roster import Known, Roster
 from chat.imports.slack_text import SlackText
 from chat.imports.wishes import ReadingWish
-from chat.registries.channel_types import ChannelType
 from chat.registries.message_types import MessageType
 
 _STAMP: Final = re.compile(r"(\d{1,11})(?:\.(\d{1,6}))?")
-_COLOR: Final = re.compile(r"#?([0-9A-Fa-f]{6})")
 _LOGGED: Final = frozenset({"message_changed", "message_deleted", "message_replied"})
 """What was done to other messages, which are there themselves."""
 
 EMBEDS: Final = 10
-FILE_BYTES: Final = 1 << 50
 
 
 @frozen
@@ -151,7 +147,7 @@ class SlackMessages:
             pinned_at=of.pinned.get(stamp.text) or None,
             webhook_name=webhook_name,
             reference=reference,
-            embeds=embeds_of([self._embed(one) for one in objects_in(given.get("attachments"))]),
+            embeds=attachment_embeds(objects_in(given.get("attachments")), self._say),
             original_id=f"{of.key}/{stamp.text}"[:200],
         )
 
@@ -204,15 +200,7 @@ class SlackMessages:
             return
         self._threads.add(thread_id)
         is_root = thread_id == message.id
-        yield ChannelRecord(
-            id=thread_id,
-            type=int(ChannelType.PUBLIC_THREAD),
-            name=thread_name(message.content),
-            parent_id=of.id,
-            thread=ThreadRecord(
-                owner_id=message.author_id if is_root and message.webhook_name is None else None, archived=True
-            ),
-        )
+        yield thread_under(message if is_root else attrs.evolve(message, channel_id=thread_id), of.id, is_root=is_root)
 
     # What hangs on a message
 
@@ -228,7 +216,7 @@ class SlackMessages:
             yield FileRecord(
                 id=thing_id(f"slack/file/{of.key}/{given.get('ts')}/{key}"),
                 name=called,
-                size=whole_of(file.get("size"), FILE_BYTES),
+                size=0 if path is None else self._files.size(path),
                 path=path,
             )
 
@@ -255,27 +243,6 @@ class SlackMessages:
             if emoji_named(written) is None:
                 yield TroubleRecord(what="reaction", name=f"{name}/{written}"[:200], reason="file is missing")
 
-    def _embed(self, given: Mapping[str, Any]) -> Mapping[str, object]:
-        """What Slack calls an attachment: a page that is shown, or what a program says."""
-        color = _COLOR.fullmatch(text_of(given.get("color")))
-        text = self._text.blocks(given.get("blocks")) or self._text.mrkdwn(text_of(given.get("text")))
-        said = on_lines([self._text.mrkdwn(text_of(given.get("pretext"))), text])
-        image = text_of(given.get("image_url"))
-        return {
-            "title": text_of(given.get("title")),
-            "url": text_of(given.get("title_link")) or text_of(given.get("from_url")),
-            "description": said or ("" if given.get("title") or image else text_of(given.get("fallback"))),
-            "color": "" if color is None else f"#{color[1]}",
-            "author": {"name": text_of(given.get("author_name")), "url": text_of(given.get("author_link"))},
-            "thumbnail": {"url": text_of(given.get("thumb_url"))},
-            "image": {"url": image},
-            "footer": {"text": text_of(given.get("footer"))},
-            "fields": [
-                {
-                    "name": text_of(one.get("title")),
-                    "value": self._text.mrkdwn(text_of(one.get("value"))),
-                    "isInline": bool(one.get("short")),
-                }
-                for one in objects_in(given.get("fields"))
-            ],
-        }
+    def _say(self, given: Mapping[str, Any], name: str) -> str:
+        blocks = self._text.blocks(given.get("blocks")) if name == "text" else ""
+        return blocks or self._text.mrkdwn(text_of(given.get(name)))

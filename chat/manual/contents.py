@@ -43,7 +43,7 @@ PARTS: Final = (
     ),
     ManualPart(
         "Move in",
-        ("moving-from-discord", "moving-from-slack", "moving-to-another-instance"),
+        ("moving-from-discord", "moving-from-slack", "moving-from-another-service", "moving-to-another-instance"),
     ),
     ManualPart(
         "Look after people",

@@ -15,6 +15,9 @@ class ImportSource(enum.StrEnum):
     SLACK = "slack"
     """Slack, as a workspace's owner exports it."""
 
+    MATTERMOST = "mattermost"
+    """Mattermost's bulk export."""
+
     COMMUNITY = "community"
     """`chat export guild`, of this instance or of another one."""
 

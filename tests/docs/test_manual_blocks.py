@@ -26,6 +26,7 @@ from chat.imports.community import LINES
 from chat.imports.form import ChannelRecord, GuildRecord, MessageRecord, PersonRecord, Record
 from chat.manual.library import FOLDER
 from tests.imports.discord_world import channel, channel_id, export, message, moment, packed, put
+from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
 from tests.imports.talk_world import EXAMPLE
 from tests.test_readme import as_here, environment, free_port, run_in_shell
@@ -65,9 +66,15 @@ def make_slack(place: Path) -> None:
     packed(write_slack(place / "slack", EXAMPLE), place / "slack.zip")
 
 
+def make_others(place: Path) -> None:
+    """Exports of the other services."""
+    packed(write_mattermost(place / "mattermost", EXAMPLE), place / "mattermost.zip")
+
+
 BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {
     "moving-from-discord": make_export,
     "moving-from-slack": make_slack,
+    "moving-from-another-service": make_others,
     "moving-to-another-instance": make_community,
 }
 """What pages suppose to be there, as files from elsewhere."""

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import attrs
 
+from chat.imports.mattermost import MattermostExport
 from chat.imports.slack import SlackExport
+from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
 from tests.imports.talk_world import World
 
@@ -24,4 +26,5 @@ class Service:
 
 SERVICES: Final[Mapping[str, Service]] = {
     "slack": Service(write_slack, SlackExport),
+    "mattermost": Service(write_mattermost, MattermostExport),
 }

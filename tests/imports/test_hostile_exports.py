@@ -129,7 +129,7 @@ TRAPS: Final[Mapping[str, Trap]] = {
         messages=1,
     ),
     "answers in circles": Trap(
-        world_of(said(1, words("a"), under=2), said(2, words("b"), under=1)), messages=2, least=2
+        world_of(said(1, words("a"), under=2), said(2, words("b"), under=1)), messages=2, least=0
     ),
     "answers to itself": Trap(world_of(said(1, words("a"), under=1)), messages=1),
     "answers to what is missing": Trap(
