@@ -122,6 +122,19 @@ def mattermost(**options: Any) -> None:
 
 @import_.command()
 @_reading
+def zulip(**options: Any) -> None:
+    """Read what Zulip exports of an organization.
+
+    PATH is the tar.gz archive, or a directory with what it holds. Channels become forums, topics their posts. Direct
+    messages stay behind.
+    """
+    from chat.imports.zulip import ZulipExport
+
+    _bring(ImportSource.ZULIP, ZulipExport.open, **options)
+
+
+@import_.command()
+@_reading
 def community(**options: Any) -> None:
     """Read what `chat export guild` wrote.
 

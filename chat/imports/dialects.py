@@ -31,7 +31,7 @@ Block = Callable[[str, str, int], str]
 
 
 def dialect(tokens: str) -> re.Pattern[str]:
-    """What is looked for in the texts of a service: `tokens` are its own, as alternatives of a verbose expression."""
+    """The expression that finds the tokens of a service: `tokens` are its own, as alternatives in verbose form."""
     return re.compile(rf"{_EVERYWHERE}|{tokens}", re.VERBOSE | re.MULTILINE | re.DOTALL)
 
 

@@ -1,16 +1,19 @@
-"""The files of an export, in a directory or in a ZIP archive, by their paths in it.
+"""The files of an export, in a directory or in an archive, by their paths in it.
 
 An export comes from strangers. A path is one of the files that were found when it was opened, so nothing in it can lead
 anywhere else: `..`, absolute paths and symbolic links find nothing. A path may be written with `\\` (exports from
-Windows) or with `%20`. Nothing is unpacked: an archive is read as it lies there, and who reads a file says how much of
-it at most.
+Windows) or with `%20`. Nothing is unpacked: a ZIP archive is read as it lies there, and who reads a file says how much
+of it at most.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
 import posixpath
 import stat
+import tarfile
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -23,10 +26,17 @@ from chat.errors import OperatorError
 FILES_MAXIMUM: Final = 5_000_000
 """Files that an export may have."""
 
+PIECE: Final = 1 << 20
+GZIP: Final = b"\x1f\x8b"
+UNCOMPRESSED_TIMES: Final = 100
+"""As many times its own size may a compressed archive hold; texts hold a tenth of that."""
+UNCOMPRESSED_ALWAYS: Final = 1 << 28
+"""Bytes that one of any size may hold."""
+
 LINES: Final = ".jsonl"
 """Ends the name of a file that is an export by itself."""
 
-BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, tarfile.TarError)
 """What reading a broken, an encrypted or an unknown archive raises."""
 
 
@@ -137,14 +147,74 @@ class ZipFiles(_Found):
         self._zip.close()
 
 
+class TarFiles(_Found):
+    """In a tar archive. One that is compressed can be read from its beginning alone: it is put uncompressed into a file
+    without a name."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = _uncompressed(path)
+            self._tar = tarfile.open(fileobj=self._file, mode="r:")  # noqa: SIM115 - read as long as this is
+            self._entries: dict[str, tarfile.TarInfo] = {}
+            for entry in self._tar:
+                name = posixpath.normpath(entry.name.replace("\\", "/"))
+                if entry.isfile() and not entry.issparse() and not name.startswith(("/", "../")):
+                    self._entries[name] = entry
+                if len(self._entries) > FILES_MAXIMUM:
+                    raise OperatorError(f"{path} has more than {FILES_MAXIMUM} files")
+        except BROKEN as error:
+            raise OperatorError(f"{path} is no whole tar archive: {error}") from error
+        self._sizes = {name: entry.size for name, entry in self._entries.items()}
+
+    def open(self, name: str) -> IO[bytes]:
+        opened = self._tar.extractfile(self._entries[name])
+        if opened is None:
+            raise tarfile.ReadError(f"{name} is no file")
+        return opened
+
+    def close(self) -> None:
+        self._tar.close()
+        self._file.close()
+
+
+def _is_compressed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(GZIP)) == GZIP
+
+
+def _is_tar(path: Path) -> bool:
+    return _is_compressed(path) or tarfile.is_tarfile(path)
+
+
+def _uncompressed(path: Path) -> IO[bytes]:
+    """The archive, to be read at any place. Raises OperatorError for one that grows without measure."""
+    if not _is_compressed(path):
+        return path.open("rb")
+    most = max(UNCOMPRESSED_ALWAYS, UNCOMPRESSED_TIMES * path.stat().st_size)
+    plain = tempfile.TemporaryFile()  # noqa: SIM115 - read as long as the archive is
+    try:
+        with gzip.open(path) as source:
+            while plain.tell() <= most and (piece := source.read(PIECE)):
+                plain.write(piece)
+        if plain.tell() > most:
+            raise OperatorError(f"{path} is an archive that holds far more than its size")  # noqa: TRY301
+        plain.seek(0)
+    except BaseException:
+        plain.close()
+        raise
+    return plain
+
+
 def open_export(path: Path) -> ExportFiles:
-    """The files of an export at a path. Raises OperatorError for what is neither a directory nor a ZIP archive."""
+    """The files of an export at a path. Raises OperatorError for what is neither a directory nor an archive."""
     if path.is_dir():
         return DirectoryFiles(path)
     if not path.exists():
         raise OperatorError(f"there is no {path}")
     if path.is_file() and zipfile.is_zipfile(path):
         return ZipFiles(path)
+    if path.is_file() and _is_tar(path):
+        return TarFiles(path)
     if path.is_file() and path.suffix == LINES:
         return SingleFile(path)
-    raise OperatorError(f"{path} is neither a directory nor a ZIP archive")
+    raise OperatorError(f"{path} is neither a directory nor a ZIP archive or a tar archive")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import IO, Any, Final
 
 import orjson
@@ -37,15 +37,24 @@ class NotJson(ValueError):
 
 
 # `dict[str, Any]`: JSON of other services, walked by their readers.
-def objects_of(raw: IO[bytes], listed: str | None = None) -> Iterator[dict[str, Any]]:
-    """The objects of the list in a file, or of the list that its object has under a name.
+def objects_of(raw: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects of the list in a file.
 
     :raises NotJson: where it is broken off or is something else.
     """
     with io.TextIOWrapper(raw, "utf-8-sig", errors="replace") as text:
-        stream = JsonStream(text)
-        found = stream.entries() if listed is None else (one for name, one in stream.members(listed) if name == listed)
-        yield from (one for one in found if isinstance(one, dict))
+        yield from (one for one in JsonStream(text).entries() if isinstance(one, dict))
+
+
+def rows_of(raw: IO[bytes], tables: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of the lists that the object in a file has under these names, each with the name.
+
+    :raises NotJson: where it is broken off or is something else.
+    """
+    with io.TextIOWrapper(raw, "utf-8-sig", errors="replace") as text:
+        for name, one in JsonStream(text).members(*tables):
+            if name in tables and isinstance(one, dict):
+                yield name, one
 
 
 class JsonStream:
@@ -58,8 +67,8 @@ class JsonStream:
         self._at = 0
         self._ended = False
 
-    def members(self, listed: str) -> Iterator[tuple[str, Any]]:
-        """The members of the object in the file; of the list under `listed` each entry by itself.
+    def members(self, *listed: str) -> Iterator[tuple[str, Any]]:
+        """The members of the object in the file; of the lists under these names each entry by itself.
 
         :raises NotJson: where it is broken off or is something else.
         """
@@ -71,7 +80,7 @@ class JsonStream:
             if not isinstance(name, str):
                 raise NotJson("a member has no name")
             self._require(":")
-            if name == listed:
+            if name in listed and self._next() == "[":
                 for entry in self._entries():
                     yield name, entry
             else:

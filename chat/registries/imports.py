@@ -18,6 +18,9 @@ class ImportSource(enum.StrEnum):
     MATTERMOST = "mattermost"
     """Mattermost's bulk export."""
 
+    ZULIP = "zulip"
+    """Zulip's export of an organization."""
+
     COMMUNITY = "community"
     """`chat export guild`, of this instance or of another one."""
 

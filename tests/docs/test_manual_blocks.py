@@ -29,6 +29,7 @@ from tests.imports.discord_world import channel, channel_id, export, message, mo
 from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
 from tests.imports.talk_world import EXAMPLE
+from tests.imports.zulip_maker import as_tar, write_zulip
 from tests.test_readme import as_here, environment, free_port, run_in_shell
 
 PAGES: Final = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -69,6 +70,7 @@ def make_slack(place: Path) -> None:
 def make_others(place: Path) -> None:
     """Exports of the other services."""
     packed(write_mattermost(place / "mattermost", EXAMPLE), place / "mattermost.zip")
+    as_tar(write_zulip(place / "zulip", EXAMPLE), place / "zulip.tar.gz")
 
 
 BROUGHT: Final[Mapping[str, Callable[[Path], None]]] = {

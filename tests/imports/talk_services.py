@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+from hypothesis import strategies as st
 
 from chat.imports.mattermost import MattermostExport
 from chat.imports.slack import SlackExport
+from chat.imports.zulip import ZulipExport
 from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
-from tests.imports.talk_world import World
+from tests.imports.talk_world import PLAIN, World
+from tests.imports.zulip_maker import write_zulip
+
+PLAIN_WORDS: Final = st.text(
+    st.sampled_from("abXY 01_|<>.,&;\N{LATIN SMALL LETTER U WITH DIAERESIS}"), min_size=1, max_size=12
+)
+"""Zulip takes no backslash before marks, so there are none but those that say nothing there."""
 
 
 @attrs.frozen
@@ -22,9 +30,14 @@ class Service:
     write: Callable[[Path, World], Path]
     export: Any
     pins: bool = True
+    topics: bool = False
+    """Whether every message stands in a thread, those that answer nothing each in one of its own."""
+    plain: st.SearchStrategy[str] = PLAIN
+    """Texts without marks as its maker can write them."""
 
 
 SERVICES: Final[Mapping[str, Service]] = {
     "slack": Service(write_slack, SlackExport),
     "mattermost": Service(write_mattermost, MattermostExport),
+    "zulip": Service(write_zulip, ZulipExport, pins=False, topics=True, plain=PLAIN_WORDS),
 }

@@ -124,7 +124,7 @@ EXAMPLE: Final = World(
 # Any world
 
 _MARKED = st.from_regex(r"[A-Za-z]{1,6}( [a-z]{1,5}){0,2}", fullmatch=True)
-_PLAIN = st.text(
+PLAIN = st.text(
     st.sampled_from("abXY 012*_~`|\\<>()[]!.,&;#@\N{LATIN SMALL LETTER U WITH DIAERESIS}"), min_size=1, max_size=12
 )
 _MARKS = st.frozensets(st.sampled_from(("bold", "italic", "strike")), max_size=2)
@@ -143,7 +143,7 @@ def _parts(people: tuple[str, ...], rooms: tuple[str, ...], plain: st.SearchStra
 
 
 @st.composite
-def worlds(draw: st.DrawFn, plain: st.SearchStrategy[str] = _PLAIN) -> World:
+def worlds(draw: st.DrawFn, plain: st.SearchStrategy[str] = PLAIN) -> World:
     """Any world of three people and two rooms."""
     people, rooms = (ANNA, BERT, CARLA), (HARBOUR, BACK)
     keys, names = tuple(one.key for one in people), tuple(one.name for one in rooms)
@@ -193,15 +193,16 @@ class Seen:
     files: tuple[str, ...]
 
 
-def expected(world: World, *, pins: bool = True) -> list[Seen]:
-    """What has to come out; `pins` False for a service whose export does not tell of them."""
+def expected(world: World, *, pins: bool = True, topics: bool = False) -> list[Seen]:
+    """What has to come out; `pins` False for a service whose export does not tell of them, `topics` True for one in
+    which each message stands in a thread."""
     return [
         Seen(
             moment_ms=one.moment_ms,
             room=one.room,
             by=world.person(one.by).name,
             runs=_together(_runs_of(world, one.parts)),
-            under=None if one.under is None else world.numbered(one.under).moment_ms,
+            under=world.numbered(one.under or one.number).moment_ms if topics or one.under else None,
             edited=one.edited,
             pinned=one.pinned and pins,
             reactions=frozenset(
