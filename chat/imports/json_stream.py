@@ -36,8 +36,7 @@ class NotJson(ValueError):
     """The file is broken off, or is no JSON of the form that is expected."""
 
 
-# `dict[str, Any]`: JSON of other services, walked by their readers.
-def objects_of(raw: IO[bytes]) -> Iterator[dict[str, Any]]:
+def objects_of(raw: IO[bytes]) -> Iterator[Mapping[str, Any]]:
     """The objects of the list in a file.
 
     :raises NotJson: where it is broken off or is something else.
@@ -46,7 +45,7 @@ def objects_of(raw: IO[bytes]) -> Iterator[dict[str, Any]]:
         yield from (one for one in JsonStream(text).entries() if isinstance(one, dict))
 
 
-def rows_of(raw: IO[bytes], tables: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows_of(raw: IO[bytes], tables: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of the lists that the object in a file has under these names, each with the name.
 
     :raises NotJson: where it is broken off or is something else.

@@ -14,12 +14,12 @@ import trio
 
 from chat.imports.export_files import PIECE, UNCOMPRESSED_ALWAYS
 from chat.imports.form import MessageRecord
-from tests.cli.command_line import Outcome, Run
+from tests.cli.command_line import ALICE, Outcome, Run
 from tests.durability.server_process import running
 from tests.imports.discord_world import packed
 from tests.imports.import_command import ImportCommand
 from tests.imports.talk_services import SERVICES
-from tests.imports.talk_world import EXAMPLE, read
+from tests.imports.talk_world import EXAMPLE, HARBOUR, Person, Said, read, words
 from tests.imports.zulip_maker import as_tar
 
 NAMES = sorted(SERVICES)
@@ -99,6 +99,17 @@ async def test_members_read_it_on_a_running_server(name: str, run: Run, tmp_path
         answers = (await server.bob.get(f"/v1/channels/{lit['id']}/messages")).expect(200)
         assert "seen" in answers[0]["content"]
         assert [one["filename"] for one in lit["attachments"]] == ["dawn.txt"]
+
+
+def test_an_owner_is_found_whom_the_export_has_too(importing: ImportCommand, tmp_path: Path) -> None:
+    world = {
+        "people": (Person("alice", "Alice"),),
+        "said": (Said(number=1, room="harbour", by="alice", parts=(words("x"),)),),
+    }
+    importing.bring("slack", made("slack", tmp_path, **world, rooms=(HARBOUR,)))
+    assert importing.rows("SELECT count(*) FROM users WHERE username = 'alice'") == [(2,)]
+    found = importing.bring("slack", tmp_path / "export", "--owner", "alice", guild="New one")
+    assert importing.rows("SELECT owner_id FROM guilds WHERE id = ?", int(found["guild_id"])) == [(ALICE,)]
 
 
 def test_a_compressed_archive_is_read_and_a_broken_one_refused(importing: ImportCommand, tmp_path: Path) -> None:

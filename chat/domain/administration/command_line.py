@@ -84,6 +84,8 @@ class Administration:
         found = self._find(name)
         if not found:
             raise OperatorError(f"there is no account {name}")
+        if len(found) > 1:  # who was brought along from elsewhere has a name, too, and stays behind who can sign in
+            found = [one for one in found if not placeholders.is_one(self._database.reader, one.id)] or found
         if len(found) > 1:
             tags = ", ".join(sorted(tag_of(account) for account in found))
             raise OperatorError(f"several accounts are called {name}: {tags}")
