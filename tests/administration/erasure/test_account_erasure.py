@@ -49,7 +49,7 @@ async def test_nothing_is_left_but_what_others_hold(
     told = json.loads(FIXTURE.read_text())
     described = {(table, column) for table, fates in told.items() for fate in fates.values() for column in fate}
     there = {(table, column) for table, names in columns(reader).items() for column in names}
-    assert described == there, described ^ there
+    assert described == there, f"{FIXTURE.name} and the tables differ: {sorted(described ^ there)}"
 
     victim = await prepare(chat_server, world)
     asking = Asking(chat_server, world, victim.id)
