@@ -208,7 +208,7 @@ def test_every_column_moves_or_is_told(importing: ImportCommand) -> None:
         found = {name for (name,) in importing.rows("SELECT name FROM pragma_table_info(?)", table)}
         differ = sorted(found ^ {*MOVED[table].split(), *columns.split()})
         assert not differ, (
-            f"{table}: {differ}: chat/imports/form.py and chat/domain/imports carry a column, and MOVED says so; or TOLD"
+            f"{table}, {differ}: carry it in chat/imports/form.py and chat/domain/imports (MOVED), or say TOLD"
         )
 
 
