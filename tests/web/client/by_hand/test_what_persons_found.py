@@ -9,10 +9,14 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.web.browsing import Instance
-from tests.web.client.test_shell import DESK, Member, talk
+from tests.web.client.test_shell import DESK, PHONE, Member, talk
 from tests.web.conftest import MakeVisitor
 
 __all__ = ["talk"]
+APART: Final = """([row, bar]) => {
+  const [upper, stands] = [row, bar].map((id) => document.getElementById(id).getBoundingClientRect().top);
+  return Math.abs(upper - stands) <= 24;
+}"""
 PROFILE: Final = re.compile(r"/packs/people")
 
 
@@ -62,3 +66,126 @@ def test_a_profile_comes_after_its_page_was_left(visit: MakeVisitor, talk: str, 
     for route in held:
         route.continue_()
     page.locator(".popover:popover-open .profile-card").wait_for()
+
+
+def test_what_cannot_be_fetched_is_said_and_comes_the_next_time(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page, smile = member.page, member.button("Insert an emoji")
+    told = page.locator(".notices .notice")
+    unreached = "The server could not be reached"
+    page.context.set_offline(True)
+    smile.click()
+    expect(told).to_contain_text(unreached)
+    page.locator(".banner").wait_for()
+    smile.click()
+    # It is there once, and nothing lies above it.
+    expect(told).to_have_count(1)
+    told.get_by_role("button", name="Close").click()
+    page.context.set_offline(False)
+    page.route("**/emoji/*.json", lambda route: route.abort())
+    smile.click()
+    expect(told).to_contain_text(unreached)
+    page.unroute("**/emoji/*.json")
+    smile.click()
+    page.get_by_role("dialog", name="Choose an emoji").wait_for()
+    member.complaints = [text for text in member.complaints if "net::ERR_" not in text]
+
+
+def test_a_folder_has_its_new_name_and_stays_open(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    token, guild = home.person("alice")["token"], talk.split("/")[2]
+
+    def named(name: str) -> None:
+        folder = {"id": 7, "name": name, "color": None, "guild_ids": [guild]}
+        home.call("PATCH", "/v1/users/@me/settings", {"guild_folders": [folder]}, token)
+
+    named("Allotments")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    rail = member.page.get_by_role("navigation", name="Communities")
+    rail.get_by_role("button", name="Allotments").click()
+    named("Gardens")
+    folder = rail.get_by_role("button", name="Gardens")
+    expect(folder).to_have_attribute("aria-expanded", "true")
+    inner = rail.get_by_role("list", name="Gardens").get_by_role("link")
+    expect(inner).to_have_count(1)
+    member.page.reload()
+    expect(folder).to_have_attribute("aria-expanded", "true")
+    expect(inner).to_have_count(1)
+
+
+def test_the_buttons_of_a_row_stay_with_it(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page = member.page
+    row, bar = page.get_by_role("article").last, page.get_by_role("toolbar", name="What you can do with this message")
+    row.focus()
+    more = bar.get_by_role("button", name="More")
+    leaf = {"name": "leaf.txt", "mimeType": "text/plain", "buffer": b"a leaf"}
+    page.locator(".composer input[type=file]").set_input_files([leaf])
+    page.get_by_role("list", name="Files to send").wait_for()
+    more.click(trial=True)
+    more.focus()
+    page.mouse.move(1, 1)
+    # A message comes: its row moves up, and the bar with it.
+    alice, channel = home.person("alice")["token"], f"/v1/channels/{talk.split('/')[3]}"
+    [before] = home.call("GET", f"{channel}/messages?limit=1", token=alice)
+    home.call("POST", f"{channel}/messages", {"content": "one\ntwo\nthree\nfour"}, alice)
+    page.get_by_role("article").filter(has_text="four").wait_for()
+    own = page.locator(f'article[data-id="{before["id"]}"]')
+    ids = [own.evaluate("one => one.id ||= 'the-row'"), bar.evaluate("one => one.id ||= 'the-bar'")]
+    page.wait_for_function(APART, arg=ids)
+    # The message goes: so does the bar, and what had the focus there gives it to a row.
+    home.call("DELETE", f"{channel}/messages/{before['id']}", None, alice)
+    expect(own).to_have_count(0)
+    expect(bar).to_be_hidden()
+    assert page.evaluate("document.activeElement.tagName") == "ARTICLE"
+
+
+def test_another_community_by_a_key_keeps_the_focus(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    alice = home.person("alice")["token"]
+    home.call("POST", "/v1/guilds", {"name": "A second one"}, alice)
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page, guild = member.page, talk.rpartition("/")[0]
+    member.enters_as("alice", guild)
+    settings = member.button("Settings")
+    for key in ("Control+Alt+ArrowDown", "Control+Alt+ArrowUp"):
+        settings.focus()
+        before = page.evaluate("location.pathname")
+        page.keyboard.press(key)
+        page.wait_for_function("before => location.pathname !== before", arg=before)
+        page.locator(".side .channels").wait_for()
+        expect(settings).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1280])
+def test_the_line_of_the_connection_covers_no_channel(visit: MakeVisitor, talk: str, width: int) -> None:
+    member: Member = visit(kind=Member, viewport={"width": width, "height": 740}, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    member.page.context.set_offline(True)
+    member.page.locator(".banner").wait_for()
+    for link in member.page.locator(".side ul.channels a").all():
+        link.click(trial=True)
+    member.complaints = [text for text in member.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
+
+
+def test_what_is_saved_by_a_key_leaves_the_focus_on_the_page(visit: MakeVisitor) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", "/channels/@me/settings/profile")
+    page = member.page
+    page.get_by_label("Username").fill("alice_of_the_beds")
+    member.button("Save").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".settings-content .save-bar")).to_be_hidden()
+    page.wait_for_function("() => document.activeElement !== document.body")
+
+
+def test_an_invite_that_leads_nowhere_is_told_while_it_is_typed(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page = member.page
+    member.button("Add a community").click()
+    page.get_by_role("menuitem", name="Join by an invite").click()
+    page.get_by_role("textbox", name="Invite").fill("leeks")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("leads nowhere")
+    member.button("Cancel").click()

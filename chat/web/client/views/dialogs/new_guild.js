@@ -1,5 +1,6 @@
 // One more guild: made by oneself, or joined by an invite.
 
+import { ApiError } from "../../../static/api.js";
 import { dataAddress } from "../../base/data_address.js";
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
@@ -81,9 +82,10 @@ export function join(app) {
   );
   let timer = 0;
   const look = async () => {
-    const invite = code.value.trim() === "" ? null : await app.acts.guilds.invite(code.value).catch(() => null);
-    const name = invite?.guild?.name ?? invite?.channel?.name;
-    fill(found, ...(invite ? [t("new_guild.leads_to", { name: plainName(name ?? "") })] : []));
+    const wanted = code.value.trim();
+    const words = wanted === "" ? "" : await app.acts.guilds.invite(wanted).then(leadsTo, unknown);
+    // What was typed meanwhile is looked up by itself.
+    if (code.value.trim() === wanted) fill(found, words);
   };
   code.addEventListener("input", () => {
     clearTimeout(timer);
@@ -95,7 +97,22 @@ export function join(app) {
     if (invite?.guild) visit(app, invite.guild.id);
     return true;
   };
-  app.layers.dialog({ title: t("new_guild.join"), content, actions: [{ label: t("new_guild.join_it"), run }] });
+  app.layers.dialog({
+    title: t("new_guild.join"),
+    content,
+    actions: [{ label: t("new_guild.join_it"), run }],
+    onClose: () => clearTimeout(timer),
+  });
+}
+
+/** @param {import("../../acts/guilds.js").Invite} invite */
+function leadsTo({ guild, channel }) {
+  return t("new_guild.leads_to", { name: plainName(guild?.name ?? channel?.name ?? "") });
+}
+
+/** @param {unknown} error */
+function unknown(error) {
+  return t(error instanceof ApiError && error.status === 404 ? "invited.gone" : "invited.unknown");
 }
 
 /**

@@ -41,7 +41,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
   /** @type {HTMLElement | null} the row that Tab leads to: the newest until somebody goes to another */
   let current = null;
   let isChosen = false;
-  const toolbar = makeToolbar(element, run);
+  const toolbar = makeToolbar(element, rows, run);
   element.append(toolbar.element);
 
   /** @param {Element | null | undefined} row */
@@ -155,6 +155,12 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
       toolbar.show(/** @type {HTMLElement} */ (article), item.message.author.id === myId);
   }
 
+  /** The row of the bar has gone: the bar goes with it, and its focus to a row that is left. */
+  function leave() {
+    if (toolbar.element.contains(document.activeElement)) focus(null);
+    toolbar.hide();
+  }
+
   rows.addEventListener("click", (event) => {
     const source = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-act]"));
     const article = /** @type {HTMLElement | null} */ (source?.closest("article") ?? null);
@@ -187,6 +193,8 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
      * @param {number | null} place where the row with the focus was
      */
     settle(place) {
+      if (toolbar.article()?.isConnected === false) leave();
+      toolbar.place();
       if (place !== null)
         return focus(
           /** @type {HTMLElement | null} */ (rows.children[Math.min(place, rows.children.length - 1)] ?? null),

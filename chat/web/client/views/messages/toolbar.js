@@ -5,11 +5,15 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 
+/** By how many pixels it stands above its row. */
+const RAISED = 12;
+
 /**
  * @param {HTMLElement} ground what it is placed in
+ * @param {HTMLElement} rows the list in it
  * @param {(act: string, article: HTMLElement, button: HTMLElement) => void} act
  */
-export function makeToolbar(ground, act) {
+export function makeToolbar(ground, rows, act) {
   const edit = button("edit", t("message.edit"), icon("edit"));
   const buttons = [
     button("pick", t("message.react"), icon("reaction")),
@@ -30,15 +34,21 @@ export function makeToolbar(ground, act) {
     if (pressed && article) act(pressed.dataset["act"] ?? "", article, pressed);
   });
 
-  /** Over its row's upper end, wherever that is now. */
+  /** Over its row's upper end, wherever that is now, within the ground. */
   function place() {
     if (article === null) return;
-    const top = article.getBoundingClientRect().top - ground.getBoundingClientRect().top;
-    element.style.setProperty("inset-block-start", `${Math.max(0, top - 12)}px`);
+    const { top, height } = ground.getBoundingClientRect();
+    const wanted = Math.min(article.getBoundingClientRect().top - top - RAISED, height - element.offsetHeight);
+    element.style.setProperty("inset-block-start", `${Math.max(0, wanted)}px`);
   }
+
+  // At the end of the list rows move without an event of scrolling: below them come files, lines, further rows.
+  const observer = new ResizeObserver(place);
+  for (const part of [ground, rows]) observer.observe(part);
 
   return {
     element,
+    place,
     /**
      * @param {HTMLElement} row
      * @param {boolean} isMine

@@ -1,5 +1,6 @@
 // The emoji of Unicode with their names, fetched when somebody first asks for one.
 
+import { ApiError } from "../../../static/api.js";
 import { locale } from "../../words/catalogue.js";
 import { languageFor } from "../../words/languages.js";
 
@@ -9,7 +10,7 @@ import { languageFor } from "../../words/languages.js";
 let asked = null;
 
 /**
- * By groups. What failed is asked for again the next time.
+ * By groups. What failed is asked for again the next time; that there was no answer is an ApiError.
  * @returns {Promise<Record<string, Row[]>>}
  */
 export function unicodeEmoji() {
@@ -25,6 +26,8 @@ const NAMED = ["de"];
 
 async function fetched() {
   const { tag } = languageFor([locale()]).language;
-  const answer = await fetch(`${document.body.dataset["client"]}/emoji/${NAMED.includes(tag) ? tag : "en"}.json`);
+  const address = `${document.body.dataset["client"]}/emoji/${NAMED.includes(tag) ? tag : "en"}.json`;
+  const answer = await fetch(address).catch(() => null);
+  if (!answer?.ok) throw new ApiError(answer?.status ?? 0, "NO_ANSWER", "There are no names of emoji.");
   return answer.json();
 }

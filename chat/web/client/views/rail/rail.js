@@ -22,6 +22,8 @@ import { makeReorder } from "../names/reorder.js";
 
 const NOTHING = { isUnread: false, mentions: 0 };
 const BADGE_MAXIMUM = 99;
+/** Which folders are open, in this browser. */
+const OPENED = "open-folders";
 
 /** @param {App} app */
 export function makeRail(app) {
@@ -48,7 +50,7 @@ export function makeRail(app) {
   /** @type {Entry[]} */
   let entries = [];
   /** @type {Set<string>} */
-  const opened = new Set();
+  const opened = new Set(keptFolders());
   const reorder = makeReorder(guilds, { move, announce: app.announce });
 
   /** @param {number} from @param {number} to */
@@ -83,6 +85,8 @@ export function makeRail(app) {
     const { folder } = entry;
     const [head, inner] = /** @type {HTMLElement[]} */ ([...row.children]);
     const isOpen = opened.has(entry.key);
+    const name = plainName(folder.name ?? "");
+    if (head) head.title = name === "\u2026" ? t("rail.folder") : name;
     head?.setAttribute("aria-expanded", String(isOpen));
     const sum = folder.guilds.map(({ id }) => news.get(id) ?? NOTHING);
     if (head)
@@ -90,7 +94,8 @@ export function makeRail(app) {
         isUnread: sum.some((one) => one.isUnread),
         mentions: sum.reduce((all, one) => all + one.mentions, 0),
       });
-    if (!inner) return undefined;
+    if (!inner || !head) return undefined;
+    inner.ariaLabel = head.title;
     inner.hidden = !isOpen;
     return keyed(
       inner,
@@ -112,16 +117,15 @@ export function makeRail(app) {
   /** @param {import("../../store/guild_order.js").Folder} folder */
   function folderTile(folder) {
     const key = `folder:${folder.id}`;
-    const press = () => (opened.has(key) ? opened.delete(key) : opened.add(key), draw());
-    const name = plainName(folder.name ?? "") === "\u2026" ? t("rail.folder") : plainName(folder.name ?? "");
-    const head = h(
-      "button",
-      { type: "button", class: "tile plain-tile", "aria-label": name, title: name, click: press },
-      icon("folder"),
-    );
+    const press = () => {
+      if (!opened.delete(key)) opened.add(key);
+      localStorage.setItem(OPENED, JSON.stringify([...opened]));
+      draw();
+    };
+    const head = h("button", { type: "button", class: "tile plain-tile", click: press }, icon("folder"));
     head.dataset["folder"] = `${folder.id}`;
     const parts = document.createDocumentFragment();
-    parts.append(head, h("ul", { class: "rail-folder", "aria-label": name }));
+    parts.append(head, h("ul", { class: "rail-folder" }));
     return parts;
   }
 
@@ -202,6 +206,15 @@ export function makeRail(app) {
       draw();
     },
   };
+}
+
+/** @returns {string[]} */
+function keptFolders() {
+  try {
+    return JSON.parse(localStorage.getItem(OPENED) ?? "[]");
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 // What every view is given, and what is loaded when it is first wanted: an area by its name.
 
+import { ApiError } from "../../../static/api.js";
 import { t } from "../../words/catalogue.js";
 import { holdKeys } from "./typed_ahead.js";
 
@@ -61,6 +62,7 @@ const AREAS = {
 
 // An area's `open` says what it takes; which area it is is known by name only.
 /** @typedef {{open: (options: any) => unknown}} Loaded */
+const LIVE = ["live", "following"];
 
 /**
  * @param {() => App} app
@@ -69,23 +71,30 @@ export function makeAreas(app) {
   /** @type {Map<Area, Loaded>} What is here opens at once, before the next key. */
   const loaded = new Map();
 
+  /** A new version of the server has other files: the page is old. Without the server it cannot be told. */
+  function missing() {
+    const { connection, layers } = app();
+    if (!navigator.onLine || !LIVE.includes(connection.state.name)) return void layers.toast(t("fault.no_answer"));
+    layers.toast(t("shell.outdated"), { action: { label: t("shell.reload"), run: () => location.reload() } });
+  }
+
+  /** @param {unknown} error */
+  function failed(error) {
+    if (!(error instanceof ApiError)) throw error;
+    app().report(error);
+  }
+
   return (/** @type {Area} */ name, /** @type {object} */ options = {}) => {
     /** @param {Loaded} area */
     const open = (area) => area.open({ app: app(), ...options });
     const here = loaded.get(name);
-    if (here) return void open(here);
+    if (here) return void Promise.resolve(open(here)).catch(failed);
     /** @type {() => Promise<Loaded>} */
     const load = AREAS[name];
     const release = holdKeys();
     load()
-      .then(
-        (area) => (loaded.set(name, area), open(area)),
-        // A new version of the server has other files: the page is old.
-        () =>
-          app().layers.toast(t("shell.outdated"), {
-            action: { label: t("shell.reload"), run: () => location.reload() },
-          }),
-      )
+      .then((area) => (loaded.set(name, area), open(area)), missing)
+      .catch(failed)
       .finally(release);
   };
 }

@@ -1,7 +1,7 @@
 // The focus is never lost. Where what had it is drawn again, the new one takes it; in a list, what stands in its place;
 // else the nearest part of the page around it. Keys and screen readers go on from there and not from the top.
 
-const PARTS = "[data-region], [tabindex], dialog, [popover]";
+const PARTS = "[data-region], [tabindex], main, dialog, [popover]";
 const LAYERS = "dialog, [popover]";
 const CONTROLS = "a[href], button, input, textarea, select";
 const FIRST = `h1[tabindex], h2[tabindex], ${CONTROLS}`;
@@ -15,7 +15,9 @@ function isThere(part) {
 function take(part) {
   part.focus({ preventScroll: true });
   if (document.activeElement !== part) {
-    /** @type {HTMLElement | null} */ (part.querySelector(FIRST))?.focus({ preventScroll: true });
+    const all = /** @type {HTMLElement[]} */ ([...part.querySelectorAll(FIRST)]);
+    // The first may be hidden here: a way back on narrow windows.
+    all.find((one) => isThere(one) && !one.matches(":disabled"))?.focus({ preventScroll: true });
   }
   return document.activeElement !== document.body;
 }

@@ -123,7 +123,7 @@ export function makeLayers(wordsOf) {
   }
 
   /**
-   * A line that goes by itself.
+   * A line that goes by itself; the same words stand there once.
    * @param {string} words
    * @param {{action?: {label: string, run: () => void}}} [options]
    */
@@ -138,6 +138,7 @@ export function makeLayers(wordsOf) {
     notice.append(
       h("button", { type: "button", class: "icon-button", "aria-label": label, click: close }, icon("close")),
     );
+    [...notices.children].find((one) => one.querySelector("p")?.textContent === words)?.remove();
     notices.append(notice);
     setTimeout(close, NOTICE_MS);
   }

@@ -153,7 +153,9 @@ export function makeShell({ store, acts, connection }) {
     listed = guildId;
     list?.stop();
     list = guildId === null ? makeDirectList(app) : makeChannelList(app, guildId);
-    fill(side, list.element, panel.element);
+    // The panel stays where it is: what is put into the page anew has lost the focus.
+    if (side.contains(panel.element)) side.firstElementChild?.replaceWith(list.element);
+    else side.append(list.element, panel.element);
     list.draw();
   }
 
