@@ -16,7 +16,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.web.browsing import CHROMIUM, FLAGS, instance
+from tests.web.browsing import FLAGS, SHELL, instance
 from tests.web.person.acts import Act
 from tests.web.person.machine import Finding, PersonMachine
 from tests.web.person.persons_browser import Setting
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--kept", type=Path, default=Path("person-findings"))
     options = parser.parse_args()
     with instance() as home, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=SHELL, args=list(FLAGS))
         machine = PersonMachine(browser, World(home))
         if options.replay:
             return replay(machine, options.replay)

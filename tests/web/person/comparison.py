@@ -78,7 +78,11 @@ class Comparison:
         """Communities, the own name, friends, beside what the API says."""
         who = self.setting.who
         me = self.world.call(who, "GET", "/users/@me")
-        guilds = [one["name"] for one in self.world.call(who, "GET", "/users/@me/guilds")]
+        # A closed folder shows none of its communities.
+        folders = self.world.call(who, "GET", "/users/@me/settings")["guild_folders"]
+        closed = [key for one in folders if str(one["id"]) in shown["closed"] for key in one["guild_ids"]]
+        told = self.world.call(who, "GET", "/users/@me/guilds")
+        guilds = [one["name"] for one in told if one["id"] not in closed]
         rail = " / ".join(shown["rail"])
         found = [f"api: community {name!r} is not in the rail" for name in guilds if rail and name not in rail]
         if shown["panel"] and (me["global_name"] or me["username"]) not in shown["panel"]:

@@ -9,6 +9,7 @@
   const LIMIT = 5;
   /** Half a pixel beyond an edge is another element. */
   const EDGE = 2;
+  const VISIBLE = { visibilityProperty: true };
   const STATES = ["ariaPressed", "ariaExpanded", "ariaSelected", "ariaChecked", "checked"];
 
   const tell = (element) => {
@@ -87,8 +88,8 @@
     const found = [];
     for (const element of elements) {
       if (element.matches("article, input[type=file]") || !isInSight(element) || person.hits(element)) continue;
-      const { left, top, width, height } = element.getBoundingClientRect();
-      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      const { x, y } = person.middle(element.getBoundingClientRect());
+      const hit = document.elementFromPoint(x, y);
       const layer = hit?.closest(ABOVE);
       if (!hit || (layer && !layer.contains(element)) || isSticky(hit) || isFloating(hit, element))
         continue;
@@ -149,6 +150,21 @@
     return [list.closest("[data-pins]").dataset.pins, ...ids];
   }
 
+  const TABBED = "a[href], button, input:not([type=hidden]), textarea, select, summary, video, audio, iframe, [tabindex]";
+
+  /** Whether two controls are one stop of Tab: radio buttons of a group are. */
+  const isOneStop = (one, other) => one === other || (one.type === "radio" && !!one.name && one.name === other.name);
+
+  /** The keys that lead from the focus to the browser's own controls: it has the first or the last stop of Tab. */
+  function leaving(focus) {
+    const modal = [...document.querySelectorAll("dialog:modal")].at(-1);
+    const stops = [...(modal ?? document).querySelectorAll(`${TABBED}, [contenteditable=true]`)].filter(
+      (one) => one.tabIndex >= 0 && !one.matches(":disabled") && !one.closest("[inert]") && one.checkVisibility(VISIBLE),
+    );
+    const ends = { "Shift+Tab": stops[0], Tab: stops.at(-1) };
+    return Object.keys(ends).filter((key) => focus && ends[key] && isOneStop(focus, ends[key]));
+  }
+
   /** The keys of the client's words. */
   const keys = new Set(person.keys);
 
@@ -179,6 +195,7 @@
       faults: [...new Set(faults)].slice(0, LIMIT),
       path: location.pathname,
       focus: !focus || focus === document.body ? null : `${person.roleOf(focus)} "${person.nameOf(focus)}"`,
+      leaving: leaving(focus),
       isTyping: !!focus?.matches?.("input:not([type=checkbox], [type=radio]), textarea, [contenteditable=true]"),
       isRow: !!focus?.matches?.("article"),
       layer: document.querySelector("dialog[open], :popover-open") !== null,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from playwright.sync_api import (
     BrowserContext,
     CDPSession,
     ConsoleMessage,
+    Dialog,
     Error,
     FileChooser,
     Page,
@@ -25,6 +27,7 @@ from tests.web.person.acts import Act, Look
 from tests.web.person.world import World, picture_address
 
 QUIET_S: Final = 4.0
+CLOSING_MS: Final = 300
 ENCODED: Final = picture_address().partition(",")[2]
 PICTURE: Final = base64.b64decode(ENCODED)
 BROWSERS_OWN: Final = (
@@ -80,7 +83,8 @@ class PersonsBrowser:
     def _came(self, page: Page) -> None:
         """What the page opened by itself leads elsewhere."""
         if not self._own:
-            page.close()
+            with suppress(Error):
+                page.close()
 
     def open_tab(self, path: str) -> None:
         """A tab at this place."""
@@ -102,7 +106,7 @@ class PersonsBrowser:
         page.on("requestfinished", lambda request: tab.pending.discard(request))
         page.on("requestfailed", lambda request: tab.pending.discard(request))
         page.on("response", lambda response: self._answered(tab, response))
-        page.on("dialog", lambda dialog: dialog.accept())
+        page.on("dialog", self._accept)
         page.on("filechooser", self._choose_file)
         page.on("framenavigated", lambda frame: tab.pending.clear() if frame is page.main_frame else None)
         page.on("crash", lambda _: tab.complaints.append("crashed: the page"))
@@ -124,8 +128,15 @@ class PersonsBrowser:
             tab.refused.append(f"{response.status} {response.request.method} {path}")
 
     @staticmethod
+    def _accept(dialog: Dialog) -> None:
+        with suppress(Error):
+            dialog.accept()
+
+    @staticmethod
     def _choose_file(chooser: FileChooser) -> None:
-        chooser.set_files({"name": "leaf.png", "mimeType": "image/png", "buffer": PICTURE})
+        # Its field may be gone by now; what an event's listener raises would leave the driver waiting for ever.
+        with suppress(Error):
+            chooser.set_files({"name": "leaf.png", "mimeType": "image/png", "buffer": PICTURE})
 
     @property
     def tab(self) -> Tab:
@@ -381,15 +392,21 @@ class PersonsBrowser:
         self.page.bring_to_front()
         return True
 
+    def _set_offline(self, is_offline: bool) -> None:
+        try:
+            self.context.set_offline(is_offline)
+        except Error:  # a page that opened by itself was just being closed
+            self.page.wait_for_timeout(CLOSING_MS)
+            self.context.set_offline(is_offline)
+        self.is_offline = is_offline
+
     def _offline(self, act: Act) -> None:
-        self.is_offline = True
-        self.context.set_offline(True)
+        self._set_offline(True)
 
     def _online(self, act: Act) -> bool:
         if not self.is_offline:
             return False
-        self.context.set_offline(False)
-        self.is_offline = False
+        self._set_offline(False)
         for tab in self.tabs:
             tab.page.evaluate("() => window.__person.live?.()")
         return True

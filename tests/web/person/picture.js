@@ -69,12 +69,14 @@
   person.picture = () => JSON.stringify(pictured());
 
   function pictured() {
-    const articles = [...document.querySelectorAll("#talk article.row[data-id]:not([data-id=''])")];
+    // Rows of the list alone: what is found or pinned shows some of them once more.
+    const articles = [...document.querySelectorAll("#talk .messages .rows > .slot > article.row[data-id]:not([data-id=''])")];
     const members = document.querySelector(".members");
     const shown = members?.checkVisibility() ? [...members.querySelectorAll("[aria-posinset]")] : [];
     return {
       path: location.pathname,
       rail: [...document.querySelectorAll(".rail a.tile, .rail button.tile")].map((one) => one.ariaLabel ?? ""),
+      closed: [...document.querySelectorAll(".rail [data-folder][aria-expanded=false]")].map((one) => one.dataset.folder),
       side: [...document.querySelectorAll(".side ul.channels > li")].map((one) => {
         const link = one.querySelector("a, button");
         const states = ["unread", "muted-channel"].filter((name) => link?.classList.contains(name));

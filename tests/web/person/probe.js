@@ -19,7 +19,7 @@
   const REST_MS = 4000;
 
   const sockets = new Set();
-  const state = { inputs: 0, mutations: 0, told: 0, opened: 0, copied: 0, lastTold: "" };
+  const state = { inputs: 0, held: 0, mutations: 0, told: 0, opened: 0, copied: 0, lastTold: "" };
 
   const Native = window.WebSocket;
   window.WebSocket = class extends Native {
@@ -87,7 +87,11 @@
   addEventListener("invalid", () => (state.told += 1), { capture: true });
 
   // The browser's own menu would swallow the next touch, and it is no part of the page.
-  addEventListener("contextmenu", (event) => event.isTrusted && event.preventDefault());
+  addEventListener("contextmenu", (event) => {
+    if (!event.isTrusted) return;
+    state.held += 1;
+    event.preventDefault();
+  });
 
   const openOf = window.open;
   window.open = (...parts) => ((state.opened += 1), openOf.apply(window, parts));
@@ -298,6 +302,7 @@
     named,
     find,
     spotOf,
+    middle,
     hits,
     isShown,
     isInWindow,
