@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+import trio
+
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import Actor, World
 from tests.simulation.client_model import ClientModel
-from tests.simulation.guild_history import GuildHistory, Step, Watching, differences
+from tests.simulation.guild_history import SETTLING_SECONDS, GuildHistory, Step, Watching, differences
 
 EMOJIS: Final = ("👍", "🎉", "🦆")
 LISTED: Final = 100
@@ -35,7 +37,10 @@ class ConversationHistory(GuildHistory):
             opened = await self.world.alice.rest.post("/v1/users/@me/channels", {"recipient_id": person.id})
             self.conversation_ids.append(opened.expect(200)["id"])
         await super().begin()
-        await self.compare()
+        await trio.sleep(SETTLING_SECONDS)
+        for watching in self.watching:
+            watching.catch_up()
+            await self._compare_messages(watching)
 
     async def compare(self) -> None:
         """Every session knows what a fresh one is told, and the messages as they are listed."""

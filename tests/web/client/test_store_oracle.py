@@ -4,6 +4,7 @@ Ready's. The histories run on a whole server; Node holds the store."""
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -231,17 +232,16 @@ def any_steps(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
 many = settings(max_examples=700, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
-@pytest.mark.long(minutes=3)
-@many
-@given(any_steps(KINDS))
-def test_any_history_of_guilds(steps: list[Step]) -> None:
-    carry_out(WitnessedGuilds, steps, compared_every=10, restarted=False)
+def in_turn(ones: list[Step], others: list[Step]) -> list[Step]:
+    """The first of the one, the first of the other, and on; what is left of the longer one ends it."""
+    pairs = itertools.zip_longest(ones, others)
+    return [step for pair in pairs for step in pair if step is not None]
 
 
-@pytest.mark.long(minutes=4)
+@pytest.mark.long(minutes=5)
 @many
-@given(any_steps(KINDS_OF_TALK))
-def test_any_history_of_talk(steps: list[Step]) -> None:
+@given(st.builds(in_turn, any_steps(KINDS), any_steps(KINDS_OF_TALK)))
+def test_any_history_of_guilds_and_of_talk(steps: list[Step]) -> None:
     carry_out(WitnessedTalk, steps, compared_every=10, restarted=False)
 
 
