@@ -63,19 +63,21 @@ def message_object(message: Message, *, author: wire.PartialUser, mentions: list
 
 
 def plain_message_object(row: MessageRow, channel_id: str, author: wire.PartialUser) -> wire.Message:
-    """A message that is nothing but text and mentions no one, out of its columns; the same as `message_object`."""
+    """A message that `is_plain`, out of its columns: nothing but text, which mentions no one; the same as
+    `message_object`."""
+    edited_at = row.edited_at
     data: wire.Message = {
         "id": str(row.id),
         "channel_id": channel_id,
         "author": author,
-        "type": row.type,
+        "type": 0,
         "flags": row.flags,
         "content": row.content,
         "timestamp": iso_timestamp(snowflake_time_ms(row.id)),
-        "edited_timestamp": None if row.edited_at is None else iso_timestamp(row.edited_at),
+        "edited_timestamp": None if edited_at is None else iso_timestamp(edited_at),
         "pinned": row.pinned_at is not None,
-        "mention_everyone": bool(row.mention_everyone),
-        "tts": bool(row.tts),
+        "mention_everyone": False,
+        "tts": row.tts == 1,
         "mentions": [],
         "mention_roles": [],
         "embeds": [],
@@ -83,8 +85,9 @@ def plain_message_object(row: MessageRow, channel_id: str, author: wire.PartialU
         "stickers": [],
         "components": [],
     }
-    if row.nonce is not None:
-        data["nonce"] = row.nonce
+    nonce = row.nonce
+    if nonce is not None:
+        data["nonce"] = nonce
     return data
 
 
