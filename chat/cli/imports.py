@@ -135,6 +135,19 @@ def zulip(**options: Any) -> None:
 
 @import_.command()
 @_reading
+def matrix(**options: Any) -> None:
+    """Read rooms of Matrix that Element exported as JSON.
+
+    PATH is a directory or a ZIP archive with an export.json, or with several in folders of their own. Each room becomes
+    a channel; one that not everybody may join is for those alone who were in it.
+    """
+    from chat.imports.matrix import MatrixExport
+
+    _bring(ImportSource.MATRIX, MatrixExport.open, **options)
+
+
+@import_.command()
+@_reading
 def community(**options: Any) -> None:
     """Read what `chat export guild` wrote.
 

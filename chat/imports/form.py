@@ -239,6 +239,7 @@ TROUBLES: Final[Mapping[str, str]] = {
     "from the future": "its id is of a moment that has not come",
     "before 2015": "it stands in its order at the beginning of 2015, since no id here tells of an earlier moment",
     "unknown kind": "a kind that this server does not have, with nothing to show",
+    "encrypted": "the export has it encrypted, without the key",
     "too large": "larger than the limit of this instance",
     "id is taken": "something else here has its id",
     "no channel": "its channel did not come along",

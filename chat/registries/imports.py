@@ -21,6 +21,9 @@ class ImportSource(enum.StrEnum):
     ZULIP = "zulip"
     """Zulip's export of an organization."""
 
+    MATRIX = "matrix"
+    """Rooms of Matrix, as Element exports them."""
+
     COMMUNITY = "community"
     """`chat export guild`, of this instance or of another one."""
 

@@ -26,6 +26,7 @@ from chat.imports.community import LINES
 from chat.imports.form import ChannelRecord, GuildRecord, MessageRecord, PersonRecord, Record
 from chat.manual.library import FOLDER
 from tests.imports.discord_world import channel, channel_id, export, message, moment, packed, put
+from tests.imports.matrix_maker import write_matrix
 from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
 from tests.imports.talk_world import EXAMPLE
@@ -70,6 +71,7 @@ def make_slack(place: Path) -> None:
 def make_others(place: Path) -> None:
     """Exports of the other services."""
     packed(write_mattermost(place / "mattermost", EXAMPLE), place / "mattermost.zip")
+    write_matrix(place / "matrix", EXAMPLE)
     as_tar(write_zulip(place / "zulip", EXAMPLE), place / "zulip.tar.gz")
 
 

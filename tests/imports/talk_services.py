@@ -9,9 +9,11 @@ from typing import Any, Final
 import attrs
 from hypothesis import strategies as st
 
+from chat.imports.matrix import MatrixExport
 from chat.imports.mattermost import MattermostExport
 from chat.imports.slack import SlackExport
 from chat.imports.zulip import ZulipExport
+from tests.imports.matrix_maker import write_matrix
 from tests.imports.mattermost_maker import write_mattermost
 from tests.imports.slack_maker import write_slack
 from tests.imports.talk_world import PLAIN, World
@@ -32,6 +34,8 @@ class Service:
     pins: bool = True
     topics: bool = False
     """Whether every message stands in a thread, those that answer nothing each in one of its own."""
+    files: int | None = None
+    """That a message has at most."""
     plain: st.SearchStrategy[str] = PLAIN
     """Texts without marks as its maker can write them."""
 
@@ -39,5 +43,6 @@ class Service:
 SERVICES: Final[Mapping[str, Service]] = {
     "slack": Service(write_slack, SlackExport),
     "mattermost": Service(write_mattermost, MattermostExport),
+    "matrix": Service(write_matrix, MatrixExport, files=1),
     "zulip": Service(write_zulip, ZulipExport, pins=False, topics=True, plain=PLAIN_WORDS),
 }

@@ -193,9 +193,9 @@ class Seen:
     files: tuple[str, ...]
 
 
-def expected(world: World, *, pins: bool = True, topics: bool = False) -> list[Seen]:
+def expected(world: World, *, pins: bool = True, topics: bool = False, files: int | None = None) -> list[Seen]:
     """What has to come out; `pins` False for a service whose export does not tell of them, `topics` True for one in
-    which each message stands in a thread."""
+    which each message stands in a thread, `files` those that a message has at most."""
     return [
         Seen(
             moment_ms=one.moment_ms,
@@ -208,7 +208,7 @@ def expected(world: World, *, pins: bool = True, topics: bool = False) -> list[S
             reactions=frozenset(
                 (emoji, frozenset(world.person(key).name for key in keys)) for emoji, keys in one.reactions.items()
             ),
-            files=one.files,
+            files=one.files[:files],
         )
         for one in world.said
     ]

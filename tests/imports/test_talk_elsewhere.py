@@ -40,7 +40,7 @@ def test_any_world_comes_out_as_it_was(name: str, place: Path, data: st.DataObje
     world = data.draw(worlds(service.plain))
     records = brought(service, place / name, world)
     require_order(records)
-    assert seen(records) == expected(world, pins=service.pins, topics=service.topics)
+    assert seen(records) == expected(world, pins=service.pins, topics=service.topics, files=service.files)
     assert reasons(records) == []
     assert brought(service, place / name, world) == records, "another reading gives other ids"
 

@@ -14,7 +14,7 @@ from chat.imports.form import TROUBLES, TroubleRecord
 LISTED: Final = 200
 """Things that are named one by one of those that did not come; of more there is the number."""
 
-MISSING: Final = frozenset({"file is missing"})
+MISSING: Final = frozenset({"encrypted", "file is missing"})
 """Reasons for which the export is at fault: what it names it does not have."""
 
 KINDS: Final = ("roles", "channels", "threads", "people", "emojis", "stickers", "messages", "reactions", "files")
