@@ -32,7 +32,7 @@ GUILD_ID: Final = thing_id("matrix/guild")
 
 
 @frozen
-class _Head:
+class _RoomHead:
     """What a file tells before its events."""
 
     file: str
@@ -48,14 +48,14 @@ class MatrixExport:
 
     _files: ExportFiles
     _troubles: list[TroubleRecord]
-    _heads: list[_Head]
+    _heads: list[_RoomHead]
     _read_bytes: int = attrs.field(default=0, init=False)
     _open: IO[bytes] | None = attrs.field(default=None, init=False)
 
     @staticmethod
     def open(files: ExportFiles) -> MatrixExport:
         """Look at every file. Raises OperatorError where none of them is the export of a room."""
-        heads: list[_Head] = []
+        heads: list[_RoomHead] = []
         troubles: list[TroubleRecord] = []
         for name in files.names():
             if not name.lower().endswith(".json"):
@@ -108,7 +108,9 @@ class MatrixExport:
             yield from troubles
 
     @staticmethod
-    def _channel(head: _Head, channel_id: int, place: int, relations: Relations, people: Roster) -> Iterator[Record]:
+    def _channel(
+        head: _RoomHead, channel_id: int, place: int, relations: Relations, people: Roster
+    ) -> Iterator[Record]:
         """A room that everybody may join is for everybody, any other one for those who were in it or wrote there."""
         name = shown_text(head.name) or "?"
         inside = [] if relations.is_public else sorted(relations.inside)
@@ -125,7 +127,7 @@ class MatrixExport:
             original_id=head.key[:200],
         )
 
-    def _events(self, head: _Head, troubles: list[TroubleRecord]) -> Iterator[Mapping[str, Any]]:
+    def _events(self, head: _RoomHead, troubles: list[TroubleRecord]) -> Iterator[Mapping[str, Any]]:
         try:
             with self._files.open(head.file) as raw:
                 self._open = raw
@@ -138,14 +140,14 @@ class MatrixExport:
             self._read_bytes += self._files.size(head.file)
 
 
-def _looked_at(files: ExportFiles, name: str) -> _Head | None:
+def _looked_at(files: ExportFiles, name: str) -> _RoomHead | None:
     """What a file is, from its beginning; None for JSON that is no export of a room."""
     told: dict[str, str] = {}
     with files.open(name) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace") as text:
         for member, value in JsonStream(text).members(MESSAGES):
             if member == MESSAGES and "room_name" in told:
                 key = text_of(object_in(value).get("room_id")) or f"{told.get('room_creator', '')}/{told['room_name']}"
-                return _Head(name, told["room_name"], told.get("topic", ""), key)
+                return _RoomHead(name, told["room_name"], told.get("topic", ""), key)
             if member != MESSAGES and isinstance(value, str):
                 told[member] = text_of(value)
     return None
