@@ -10,6 +10,7 @@ import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
+import { makePollActs } from "./polls.js";
 import { makeReminderActs } from "./reminders.js";
 import { makeScheduledActs } from "./scheduled.js";
 import { makeThreadActs } from "./threads.js";
@@ -40,6 +41,7 @@ export function makeActs(parts) {
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),
+    polls: makePollActs(parts),
     reminders: makeReminderActs(parts),
     scheduled: makeScheduledActs(parts),
     threads: makeThreadActs(parts),

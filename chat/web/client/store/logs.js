@@ -2,6 +2,7 @@
 // either side, and takes a new message only where it reaches to the newest.
 
 import { keepEphemeral, withEphemeral } from "./interactions.js";
+import { withOwnVotes, withVote } from "./polls.js";
 import { compareIds } from "./shapes.js";
 
 /** @typedef {import("./shapes.js").Payload} Payload */
@@ -82,23 +83,24 @@ export function beginFetch(state, channelId) {
       .filter(({ id }) => !meanwhile.deleted.has(id))
       .map((message) => {
         const updated = meanwhile.updated.get(message.id);
-        return updated ? { ...updated, ...(message.reactions && { reactions: message.reactions }) } : message;
+        if (!updated) return message;
+        return { ...withOwnVotes(updated, message), ...(message.reactions && { reactions: message.reactions }) };
       });
   };
   return Object.assign(settled, { reacted: meanwhile.reacted });
 }
 
 /**
- * Take over the reactions of a message that was fetched by itself.
+ * Take over the reactions and votes of a message that was fetched by itself.
  * @param {State} state
  * @param {Message} message
  * @param {Touch} touch
  */
-export function putReactions(state, { id, channel_id: channelId, reactions = [] }, touch) {
+export function putReactions(state, { id, channel_id: channelId, reactions = [], poll }, touch) {
   const log = state.logs.get(channelId);
   const known = log?.byId.get(id);
   if (!log || !known) return;
-  log.byId.set(id, { ...known, reactions });
+  log.byId.set(id, { ...known, reactions, ...(poll && { poll }) });
   put(state, channelId, log, touch);
 }
 
@@ -135,7 +137,7 @@ export const LOG_EVENTS = {
     if (log && known) {
       // An update carries no reactions, since each reader sees them otherwise: they stay.
       const reactions = known.reactions ? { reactions: known.reactions } : {};
-      log.byId.set(message.id, { ...message, ...reactions });
+      log.byId.set(message.id, { ...withOwnVotes(message, known), ...reactions });
       put(state, message.channel_id, log, touch);
     }
     changeAnswers(state, message.id, message, touch);
@@ -146,6 +148,8 @@ export const LOG_EVENTS = {
   MESSAGE_DELETE_BULK(state, { channel_id: channelId, ids }, touch) {
     drop(state, channelId, ids, touch);
   },
+  MESSAGE_POLL_VOTE_ADD: (state, vote, touch) => changeVotes(state, vote, touch, 1),
+  MESSAGE_POLL_VOTE_REMOVE: (state, vote, touch) => changeVotes(state, vote, touch, -1),
   MESSAGE_REACTION_ADD: react,
   MESSAGE_REACTION_ADD_MANY(state, data, touch, now) {
     for (const entry of data.reactions) react(state, { ...data, ...entry }, touch, now);
@@ -169,6 +173,17 @@ export const LOG_EVENTS = {
     changeReactions(state, data, touch, () => []);
   },
 };
+
+/** @param {State} state @param {Payload} vote @param {Touch} touch @param {1 | -1} change */
+function changeVotes(state, vote, touch, change) {
+  const { channel_id: channelId, message_id: id } = vote;
+  for (const { reacted } of state.fetching.get(channelId) ?? []) reacted.add(id);
+  const log = state.logs.get(channelId);
+  const message = log?.byId.get(id);
+  if (!log || !message) return;
+  log.byId.set(id, withVote(message, vote, state.session.me, change));
+  put(state, channelId, log, touch);
+}
 
 /** @type {import("./shapes.js").Apply} */
 function react(state, data, touch) {

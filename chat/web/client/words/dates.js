@@ -69,6 +69,16 @@ export function number(value) {
 }
 
 /**
+ * "4 hours", "1 day".
+ * @param {number} value
+ * @param {"hour" | "day"} unit
+ */
+export function duration(value, unit) {
+  const options = /** @type {const} */ ({ style: "unit", unit, unitDisplay: "long" });
+  return made(`duration ${unit}`, (language) => new Intl.NumberFormat(language, options)).format(value);
+}
+
+/**
  * @param {string} name
  * @param {Intl.DateTimeFormatOptions} options
  */

@@ -31,6 +31,7 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
  * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
  * @property {(button: HTMLElement, hand: import("../../areas/talk/later.js").Hand) => void} later asks when to send
+ * @property {() => void} ask by a poll
  * @property {(leaf: import("./commands.js").Leaf) => void} invoke a command that was chosen
  * @property {(words: string) => void} announce
  * @property {() => void} intoRows the focus goes to the newest message
@@ -58,6 +59,7 @@ export function makeComposer({
   pickEmoji,
   pickSticker,
   later,
+  ask,
   invoke,
   announce,
   intoRows,
@@ -75,6 +77,7 @@ export function makeComposer({
   const count = h("span", { class: "composer-count meta", role: "status" });
   const smile = iconButton("emoji", t("composer.emoji"));
   const stick = iconButton("sticker", t("composer.sticker"));
+  const poll = iconButton("poll", t("composer.poll"), ask);
   const send = iconButton("send", t("composer.send"), undefined, { forward: true });
   send.type = "submit";
   send.classList.add("send");
@@ -85,7 +88,8 @@ export function makeComposer({
   const formatting = makeFormatting(text);
   const late = makeLateNames(where, acts.members.know, text);
   const attach = canAttach ? [files.button, files.input] : [];
-  const line = h("div", { class: "composer-line" }, attach, text.element, count, slow.element, stick, smile, send);
+  const signs = [poll, stick, smile, send];
+  const line = h("div", { class: "composer-line" }, attach, text.element, count, slow.element, ...signs);
   const notice = hindrance && makeNotice(hindrance, now, settleRights);
   const archived = h("p", { class: "composer-archived meta" }, t("composer.archived"));
   const element = h(

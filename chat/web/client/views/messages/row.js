@@ -14,6 +14,7 @@ import { standing } from "./grouping.js";
 import { inviteCards } from "./invites.js";
 import { media, stickers } from "./media.js";
 import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
+import { hasResults, pollOf } from "./poll.js";
 import { quoted, saidIn } from "../names/quoted.js";
 import { reactions } from "./reactions.js";
 import { heard, isWritten, saying } from "./system.js";
@@ -114,7 +115,11 @@ export function makeRow(place) {
     );
     part(article, "stickers", [message.stickers], () => stickers(message.stickers));
     part(article, "embeds", [message.embeds, message.flags & SUPPRESS_EMBEDS], () =>
-      message.embeds?.length && !(message.flags & SUPPRESS_EMBEDS) ? embedsOf(message.embeds, place) : null,
+      message.embeds?.length && written && !(message.flags & SUPPRESS_EMBEDS) ? embedsOf(message.embeds, place) : null,
+    );
+    const { poll } = message;
+    part(article, "poll", poll && hasResults(poll) ? [poll] : [poll?.question.text], () =>
+      poll ? pollOf(poll, message.id, message.author.id === place.store.read.session.me) : null,
     );
     const used = usedOf(place.store.read, message.id);
     part(article, "components", [message.components, message.attachments, used], () =>

@@ -29,11 +29,21 @@ const SAYINGS = {
     sign: icon("megaphone"),
     words: tn("system.follows", { name, title: plainName(message.content) }),
   }),
+  46: (message, name) => ({ sign: icon("poll"), words: pollEnd(message, name) }),
   18: (message, name) => ({
     sign: icon("thread"),
     words: tn("system.thread", { name, title: plainName(message.content) }),
   }),
 };
+
+/** @param {import("wire").Message} message @param {string} name */
+function pollEnd(message, name) {
+  const fields = Object.fromEntries(message.embeds[0]?.fields?.map((one) => [one.name, one.value]) ?? []);
+  const title = plainName(fields["poll_question_text"] ?? "");
+  const answer = fields["victor_answer_text"] ?? fields["victor_answer_emoji_name"];
+  if (!answer) return tn("system.poll", { name, title });
+  return tn("system.poll_won", { name, title, answer: plainName(answer) });
+}
 
 /**
  * Whether someone wrote it.
@@ -55,7 +65,7 @@ export function saying(message, place) {
   if (said === undefined) return h("p", { class: "system" }, icon("info"), h("span", {}, t("system.unknown")));
   const element = h("p", { class: "system" }, said.sign, h("span", {}, ...said.words));
   const target = message.message_reference?.message_id;
-  if (message.type === 6 && target) element.append(pointer(target));
+  if ((message.type === 6 || message.type === 46) && target) element.append(pointer(target));
   return element;
 }
 

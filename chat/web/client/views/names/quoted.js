@@ -7,6 +7,7 @@ import { nameOf, plainName } from "./people.js";
 
 /** @typedef {import("../../text/tree.js").Node} Tree */
 /** @typedef {import("./people.js").Place} Place */
+/** @typedef {import("wire").Message} Message */
 
 const HIDDEN = "\u2588\u2588\u2588";
 const INLINE = new Set(["strong", "emphasis", "underline", "strike", "link"]);
@@ -46,14 +47,14 @@ export function quoted(content, place) {
 }
 
 /**
- * The text of a message, or the texts of its components.
- * @param {Pick<import("wire").Message, "content"> & {components?: readonly import("wire").Component[]}} message
+ * The text of a message, what its poll asks, or the texts of its components.
+ * @param {Pick<Message, "content" | "poll"> & {components?: readonly import("wire").Component[]}} message
  * @returns {string}
  */
-export function saidIn({ content, components = [] }) {
+export function saidIn({ content, components = [], poll }) {
   const said = (/** @type {import("wire").Component} */ one) =>
     one.content ?? saidIn({ content: "", components: one.components ?? [] });
-  return content || components.map(said).filter(Boolean).join("\n");
+  return content || poll?.question.text || components.map(said).filter(Boolean).join("\n");
 }
 
 /**

@@ -29,6 +29,7 @@ import { holdKeys } from "./typed_ahead.js";
 
 const AREAS = {
   account: () => import("../../areas/account/settings.js"),
+  ask: () => import("../../areas/talk/ask.js"),
   bot_choice: () => import("../../areas/bots/choice.js"),
   bot_command: () => import("../../areas/bots/command.js"),
   bot_form: () => import("../../areas/bots/form.js"),
@@ -56,6 +57,7 @@ const AREAS = {
   stickers: () => import("../../areas/pickers/stickers.js"),
   switcher: () => import("../../areas/switcher.js"),
   threads: () => import("../../areas/talk/threads.js"),
+  voters: () => import("../../areas/talk/voters.js"),
   welcome: () => import("../../areas/friends/welcome.js"),
   viewer: () => import("../../areas/viewer.js"),
 };

@@ -15,6 +15,7 @@ import { makeHead } from "../names/head.js";
 import { makeMessageMenu } from "./message_menu.js";
 import { makeTyping } from "./typing.js";
 import { makeUses } from "./uses.js";
+import { makeVotes, POLL_ACTS } from "./votes.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -65,6 +66,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
   const foot = h("div", { class: "talk-foot" });
   const menu = makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread: list.markUnread });
   const uses = makeUses({ app, channelId, guildId });
+  const votes = makeVotes({ app, guildId });
   /** @type {ReturnType<typeof makeComposer> | null} */
   let composer = null;
   let rights = "";
@@ -118,6 +120,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
         app.open("emoji", { anchor, guildId, onPick: (/** @type {{text: string}} */ one) => insert(one.text) }),
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
       invoke: uses.invoke,
+      ask: () => app.open("ask", { channelId }),
       later: (anchor, hand) => app.open("later", { anchor, channelId, hand }),
       announce: app.announce,
       intoRows: () => list.focus(),
@@ -149,6 +152,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     else if (act === "delete") menu.remove(message);
     else if (act === "menu") menu.open(message, source);
     else if (act === "pick") menu.pick(message, source);
+    else if (POLL_ACTS.has(act)) votes(act, message, source);
     else if (act === "use" || act === "choose") uses.run(message, source);
     else if (act === "profile") {
       app.open("profile", { userId: source.dataset["user"] ?? message.author.id, guildId, anchor: source });
