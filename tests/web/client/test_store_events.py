@@ -234,3 +234,27 @@ def test_reactions_of_a_message(store: Kept) -> None:
     assert after("MESSAGE_REACTION_ADD", reaction(WAVE, "2")) == [(own, 2, True), (wave, 1, False)]
     assert after("MESSAGE_REACTION_REMOVE_EMOJI", {**reaction(OWN, "1")}) == [(wave, 1, False)]
     assert after("MESSAGE_REACTION_REMOVE_ALL", {"channel_id": "11", "message_id": "30"}) == []
+
+
+def test_mentions_from_before_ready_are_taken_back(store: Kept) -> None:
+    state = {"id": "11", "last_message_id": "29", "mention_count": 3, "last_pin_timestamp": None}
+    guild = GUILD | {"channels": [{"id": "11", "type": 0, "guild_id": "10", "last_message_id": "33"}]}
+    store.call("apply", "READY", READY | {"read_states": [state], "guilds": [guild]})
+    said = {"channel_id": "11", "guild_id": "10", "type": 0, "author": ANA, "mention_roles": [], "mentions": []}
+
+    def left(name: str, data: dict[str, Any]) -> int:
+        store.call("apply", name, {"channel_id": "11", "guild_id": "10", **data})
+        return int(part(store, "reads 11 mentions"))
+
+    # What nobody fetched is told by its words; what is read or names others counted for nothing.
+    assert left("MESSAGE_DELETE", {"id": "29", "author_id": "2", "content": "<@1>"}) == 3
+    assert left("MESSAGE_DELETE", {"id": "30", "author_id": "2", "content": "<@3>"}) == 3
+    assert left("MESSAGE_DELETE", {"id": "30", "author_id": "2", "content": "so <@1>"}) == 2
+    # An edit takes back; one that adds did not count, and neither does its deletion.
+    page = [said | {"id": number, "mentions": named} for number, named in (("31", [ME]), ("32", []), ("33", [ME]))]
+    store.node.call("./logs", "open", store.itself(), "11", page)
+    assert left("MESSAGE_UPDATE", said | {"id": "31"}) == 1
+    assert left("MESSAGE_DELETE", {"id": "31", "author_id": "2", "content": "so <@1>"}) == 1
+    assert left("MESSAGE_UPDATE", said | {"id": "32", "mentions": [ME]}) == 1
+    assert left("MESSAGE_DELETE", {"id": "32", "author_id": "2", "content": "<@1>"}) == 1
+    assert left("MESSAGE_DELETE_BULK", {"ids": ["33", "32"]}) == 0

@@ -100,6 +100,8 @@
 
   function strays(keys) {
     const found = [];
+    // A link may lead to an answer of the API, which has its nulls.
+    if (document.contentType !== "text/html") return found;
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const words = node.data.trim();

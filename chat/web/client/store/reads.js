@@ -8,11 +8,17 @@ import { compareIds } from "./shapes.js";
 /** @typedef {import("./shapes.js").Read} Read */
 /** @typedef {import("./shapes.js").State} State */
 /** @typedef {import("./shapes.js").Touch} Touch */
+/**
+ * @typedef {{type: number, author: {id: Id}, mentions: {id: Id}[], mention_roles: Id[],
+ *   mention_everyone: boolean}} Said As much of a message as decides whether it counts.
+ */
 
 const BLOCKED = 2;
 /** Plain messages, calls and replies: they count for the other recipients of a conversation. */
 const SAID = new Set([0, 3, 19]);
 const WRITTEN = new Set([0, 19]);
+/** A type that counts for nobody. */
+const NOTHING_SAID = 7;
 /** Messages under the name of an account that did not act there, or of which not every session hears. */
 const UNREAD_BY_AUTHOR = new Set([7, 18, 21]);
 
@@ -26,6 +32,7 @@ export function readOf(told) {
     mentions: told.mention_count,
     pins: told.last_pin_timestamp,
     version: told.version ?? null,
+    unheard: null,
     counted: new Map(),
   };
 }
@@ -44,7 +51,7 @@ export function isUnread(state, channelId) {
 /**
  * Why a message mentions the account: by name, by a role, as one of all, or as one of two or of a group.
  * @param {State} state
- * @param {import("./shapes.js").Message} message As events have it.
+ * @param {Said & {channel_id: Id, guild_id?: Id}} message As events have it.
  * @returns {Set<string>}
  */
 export function reasonsOf(state, message) {
@@ -77,17 +84,17 @@ export const READ_EVENTS = {
   MESSAGE_UPDATE(state, message, touch) {
     // An edit may take mentions back; those that it adds do not count.
     const read = state.reads.get(message.channel_id);
-    const counted = read?.counted.get(message.id);
+    const counted = reasonsOfCount(state, message.channel_id, message.id, null);
     if (!read || !counted) return;
     const left = reasonsOf(state, message).intersection(counted);
+    if (left.size === 0) takeBack(state, message.channel_id, [message.id], null, touch);
     read.counted.set(message.id, left);
-    if (left.size === 0) takeBack(state, message.channel_id, [message.id], touch);
   },
-  MESSAGE_DELETE(state, { channel_id: channelId, id }, touch) {
-    takeBack(state, channelId, [id], touch);
+  MESSAGE_DELETE(state, { channel_id: channelId, id, author_id: author, content }, touch) {
+    takeBack(state, channelId, [id], author ? saying(author, content ?? "") : null, touch);
   },
   MESSAGE_DELETE_BULK(state, { channel_id: channelId, ids }, touch) {
-    takeBack(state, channelId, ids, touch);
+    takeBack(state, channelId, ids, null, touch);
   },
   MESSAGE_ACK(state, data, touch) {
     const read = of(state, data.channel_id);
@@ -116,15 +123,56 @@ function did(state, message, touch) {
 }
 
 /**
+ * Ready has told counts: of the messages behind them none was heard.
+ * @param {State} state
+ */
+export function noteUnheard(state) {
+  for (const [id, read] of state.reads) read.unheard = state.channels.get(id)?.last_message_id ?? null;
+}
+
+/**
+ * As much of a message as its author and its words tell.
+ * @param {Id} author
+ * @param {string} content
+ * @returns {Said}
+ */
+function saying(author, content) {
+  const mentions = [...content.matchAll(/<@!?(\d+)>/g)].map(([, id = ""]) => ({ id }));
+  const type = content === "" ? NOTHING_SAID : 0;
+  return { type, author: { id: author }, mentions, mention_roles: [], mention_everyone: false };
+}
+
+/**
+ * Why a message counts: as it was heard; of one before Ready, as its channel's log, or else what is told of it, has it.
+ * @param {State} state
+ * @param {Id} channelId
+ * @param {Id} id
+ * @param {Said | null} told
+ */
+function reasonsOfCount(state, channelId, id, told) {
+  const read = state.reads.get(channelId);
+  const heard = read?.counted.get(id);
+  if (!read || heard) return heard;
+  const isUnheard = read.unheard !== null && compareIds(id, read.unheard) <= 0;
+  const said = state.logs.get(channelId)?.byId.get(id) ?? told;
+  const isRead = compareIds(id, read.last ?? "0") <= 0;
+  if (!isUnheard || isRead || !said || said.author.id === state.session.me) return undefined;
+  const guildId = state.channels.get(channelId)?.guild_id ?? undefined;
+  return reasonsOf(state, { ...said, channel_id: channelId, guild_id: guildId });
+}
+
+/**
  * @param {State} state
  * @param {Id} channelId
  * @param {Id[]} ids
+ * @param {Said | null} told What is told of the only one.
  * @param {Touch} touch
  */
-function takeBack(state, channelId, ids, touch) {
+function takeBack(state, channelId, ids, told, touch) {
   const read = state.reads.get(channelId);
-  const gone = ids.filter((id) => read?.counted.delete(id)).length;
-  if (read && gone) change(state, channelId, { mentions: read.mentions - gone }, touch);
+  const gone = ids.filter((id) => reasonsOfCount(state, channelId, id, told)?.size).length;
+  for (const id of ids) read?.counted.delete(id);
+  if (read && gone) change(state, channelId, { mentions: Math.max(0, read.mentions - gone) }, touch);
 }
 
 /**
@@ -133,7 +181,8 @@ function takeBack(state, channelId, ids, touch) {
  * @returns {Read}
  */
 function of(state, channelId) {
-  const read = state.reads.get(channelId) ?? { last: null, mentions: 0, pins: null, version: null, counted: new Map() };
+  const none = { last: null, mentions: 0, pins: null, version: null, unheard: null, counted: new Map() };
+  const read = state.reads.get(channelId) ?? none;
   state.reads.set(channelId, read);
   return read;
 }

@@ -2,7 +2,7 @@
 
 import { putGuild } from "./guilds.js";
 import { keepLog } from "./logs.js";
-import { readOf } from "./reads.js";
+import { noteUnheard, readOf } from "./reads.js";
 import { byId } from "./shapes.js";
 import { putPresence, putRelationship } from "./users.js";
 
@@ -56,6 +56,7 @@ function replace(state, ready) {
   for (const presence of ready.presences) putPresence(state, presence);
   state.reads = new Map(ready.read_states.map((/** @type {Payload} */ entry) => [entry.id, readOf(entry)]));
   for (const guild of ready.guilds) putGuild(state, guild);
+  noteUnheard(state);
 }
 
 /**

@@ -33,6 +33,7 @@
  * @property {number} mentions
  * @property {string | null} pins When the pins were last looked at.
  * @property {string | null} version
+ * @property {Id | null} unheard The channel's newest message when Ready told `mentions`.
  * @property {Map<Id, Set<string>>} counted Messages behind `mentions` that were heard, and why each counts.
  */
 /**
