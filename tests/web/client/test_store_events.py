@@ -147,6 +147,16 @@ def test_what_the_store_knows_after_it(
     assert part(store, path) == expected
 
 
+def test_who_has_just_left_a_member_list_is_no_member_again(store: Kept) -> None:
+    """Such a row holds the id of the account, and nothing else of a member."""
+    here, left = {"user": ANA, "roles": ["40"], "nick": None, "presence": IDLE}, {"user": {"id": "3"}}
+    items = [{"group": {"id": "online", "count": 2}}, {"member": here}, {"member": left}]
+    told = {"guild_id": "10", "id": "11", "groups": [], "ops": [{"range": [0, 2], "items": items}]}
+    store.call("apply", "GUILD_MEMBER_LIST_UPDATE", told | {"member_count": 3, "online_count": 2})
+    assert part(store, "guilds 10 members 2 roles") == ["40"]
+    assert part(store, "guilds 10 members 3") is None
+
+
 def test_a_message_ends_its_authors_typing(store: Kept) -> None:
     for user_id in ("2", "3"):
         store.call("apply", "TYPING_START", {"channel_id": "11", "user_id": user_id}, 500)

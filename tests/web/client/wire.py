@@ -1,4 +1,5 @@
-"""The HTTP API as types for TypeScript's compiler, made from the OpenAPI document: `wire.d.ts`.
+"""The wire as types for TypeScript's compiler: `wire.d.ts`. The HTTP API is made from the OpenAPI document, the
+gateway's `Events` from what each row of `EVENTS` carries.
 
 A module of the browser names a type of it as `import("wire").Message`. `Answers` and `Bodies` have a member for each
 operation, named by its method and path with `{}` in place of each parameter; `Answer` and `Body` find it for the path
@@ -16,9 +17,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from chat import wire
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import openapi_document
 from chat.api.routes.every import ROUTES
+from chat.api.schemas.declared import shape_of
+from chat.api.schemas.shapes import Components
+from chat.registries.event_rules import EVENTS
 
 FILE: Final = Path(__file__).parent / "typescript" / "made" / "wire.d.ts"
 
@@ -70,6 +75,10 @@ def declarations(document: Mapping[str, Any]) -> str:
     """The text of `wire.d.ts`."""
     schemas = document["components"]["schemas"]
     lines = [f"export type {name} = {typed(schema)};" for name, schema in sorted(schemas.items())]
+    components = Components()
+    events = {
+        str(name): typed(components.written(shape_of(getattr(wire, rule.carries)))) for name, rule in EVENTS.items()
+    }
     answers, bodies = {}, {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -78,7 +87,14 @@ def declarations(document: Mapping[str, Any]) -> str:
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             if body is not None:
                 bodies[name] = typed(body)
-    return "\n".join([*lines, *_table("Answers", answers), *_table("Bodies", bodies), CALLS])
+    lines += [f"export type {name} = {typed(schema)};" for name, schema in _only_in_events(schemas, components)]
+    tables = [*_table("Answers", answers), *_table("Bodies", bodies), *_table("Events", events)]
+    return "\n".join([*lines, *tables, CALLS])
+
+
+def _only_in_events(schemas: Mapping[str, Any], components: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The objects that no operation answers with."""
+    return ((name, schema) for name, schema in sorted(components.items()) if name not in schemas)
 
 
 def _table(name: str, rows: Mapping[str, str]) -> Iterator[str]:

@@ -118,7 +118,7 @@ function isVoice(channel) {
   return channel.type === 2;
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const CHANNEL_EVENTS = {
   CHANNEL_CREATE: putChannel,
   CHANNEL_UPDATE: putChannel,

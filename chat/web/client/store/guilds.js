@@ -52,7 +52,7 @@ export function changeGuild(state, guild, changes, touch) {
   touch(`guild:${guild.id}`);
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const GUILD_EVENTS = {
   GUILD_CREATE: tellOfGuild,
   GUILD_SYNC: tellOfGuild,

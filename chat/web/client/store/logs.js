@@ -118,7 +118,7 @@ export function newestOwn(state, channelId) {
   return own.sort((one, other) => compareIds(one.id, other.id)).at(-1) ?? null;
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const LOG_EVENTS = {
   MESSAGE_CREATE(state, message, touch) {
     keepEphemeral(state, message);

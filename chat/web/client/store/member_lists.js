@@ -2,7 +2,7 @@
 
 import { keepMember } from "./members.js";
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const MEMBER_LIST_EVENTS = {
   GUILD_MEMBER_LIST_UPDATE(state, data, touch) {
     const key = `${data.guild_id}:${data.id}`;
@@ -13,7 +13,7 @@ export const MEMBER_LIST_EVENTS = {
         const item = items[position - start];
         if (item) rows.set(position, item);
         else rows.delete(position);
-        if (item?.member) keepMember(state, data.guild_id, item.member, touch);
+        if (item?.member && "roles" in item.member) keepMember(state, data.guild_id, item.member, touch);
       }
     }
     const counts = { members: data.member_count, online: data.online_count };

@@ -42,7 +42,7 @@ function put(state, guild, member) {
   }
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const MEMBER_EVENTS = {
   GUILD_MEMBER_ADD(state, { guild_id: id, ...member }, touch) {
     const guild = openGuild(state, id);

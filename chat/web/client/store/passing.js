@@ -18,7 +18,7 @@ export function putVoiceState(state, voice) {
   state.voice.set(voice.channel_id, connections.set(key, voice));
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const PASSING_EVENTS = {
   TYPING_START(state, { channel_id: channelId, user_id: userId }, touch, now) {
     const people = state.typing.get(channelId) ?? new Map();

@@ -71,7 +71,7 @@ export function reasonsOf(state, message) {
   return reasons;
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const READ_EVENTS = {
   MESSAGE_CREATE(state, message, touch) {
     if (message.author.id === state.session.me && message.webhook_id === undefined) return did(state, message, touch);

@@ -1,6 +1,6 @@
 // The account's settings, in general and for guilds, and what it keeps at hand.
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const SETTINGS_EVENTS = {
   USER_SETTINGS_UPDATE(state, settings, touch) {
     state.settings = settings;

@@ -2,7 +2,7 @@
 
 /** @typedef {string} Id A snowflake. */
 
-/** @typedef {any} Payload What the gateway says: any, until its events are declared in the wire. */
+/** @typedef {any} Payload What the gateway says, where it is not known yet which event it is; `Applying` knows. */
 /** @typedef {Record<string, unknown>} Wire An object of the wire that is only handed on. */
 /** @typedef {import("wire").PartialUser & Partial<import("wire").PrivateUser>} User The own account has more. */
 /** @typedef {import("wire").Role} Role */
@@ -62,7 +62,8 @@
  * @property {"waiting" | "silent"} state `silent`: the application did not answer.
  */
 /** @typedef {Pick<Presence, "status" | "custom_status">} Seen */
-/** @typedef {{user: User, nick?: string | null, roles?: Id[], presence?: Seen | undefined}} ListedMember */
+/** @typedef {User | import("wire").AccountReference} SomeUser Of a member who has just left, the id alone. */
+/** @typedef {{user: SomeUser, nick?: string | null, roles?: Id[], presence?: Seen | undefined}} ListedMember */
 /** @typedef {{group?: {id: string, count: number}, member?: ListedMember}} ListRow One of the two. */
 /**
  * @typedef {object} MemberList
@@ -103,6 +104,12 @@
  */
 /** @typedef {(topic: Topic) => void} Touch */
 /** @typedef {(state: State, data: Payload, touch: Touch, now: number) => void} Apply */
+/** @typedef {import("wire").Events} Events */
+/**
+ * @template {keyof Events} Name
+ * @typedef {(state: State, data: Events[Name], touch: Touch, now: number) => void} ApplyEvent
+ */
+/** @typedef {{readonly [Name in keyof Events]?: ApplyEvent<Name>}} Applying What events do, each by its own type. */
 
 /** @returns {State} */
 export function emptyState() {

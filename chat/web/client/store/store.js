@@ -32,7 +32,7 @@ import { USER_EVENTS } from "./users.js";
 
 /**
  * The order within a row matters: unread counts look at a channel's newest message before it is another one.
- * @type {Readonly<Record<string, Apply>>[]}
+ * @type {import("./shapes.js").Applying[]}
  */
 const TABLES = [
   READ_EVENTS,
@@ -98,7 +98,8 @@ export function makeStore({ wake = () => {}, report = () => {} } = {}) {
       // What the account alone sees is unread for nobody, and no channel's newest message.
       const tables = type === "MESSAGE_CREATE" && isEphemeral(data) ? [LOG_EVENTS] : TABLES;
       for (const table of tables) {
-        if (Object.hasOwn(table, type)) /** @type {Apply} */ (table[type])(read, data, touch, now);
+        const known = /** @type {Readonly<Record<string, Apply>>} */ (table);
+        if (Object.hasOwn(known, type)) /** @type {Apply} */ (known[type])(read, data, touch, now);
       }
     },
     put(change) {

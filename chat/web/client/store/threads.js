@@ -12,7 +12,7 @@ export function putThread(state, thread) {
   if (thread.member) state.joined.add(thread.id);
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const THREAD_EVENTS = {
   THREAD_CREATE: tellOfThread,
   THREAD_UPDATE: tellOfThread,

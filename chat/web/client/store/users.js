@@ -41,10 +41,10 @@ export function incomingRequests(state) {
   return [...state.relationships.values()].filter((one) => one["type"] === INCOMING_REQUEST).length;
 }
 
-/** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
+/** @type {import("./shapes.js").Applying} */
 export const USER_EVENTS = {
   USER_UPDATE(state, user, touch) {
-    state.users.set(user.id, user);
+    state.users.set(user.id, /** @type {import("./shapes.js").User} */ (user));
     touch("me");
     touch(`user:${user.id}`);
   },

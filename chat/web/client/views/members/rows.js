@@ -30,8 +30,9 @@ export function rowOf(list, index) {
   const row = list?.rows.get(index);
   if (row?.["group"]) return { group: row["group"].id, count: row["group"].count };
   const member = row?.["member"];
-  if (!member?.user?.username) return null;
-  const { user, nick = null, roles = [], presence } = member;
+  if (!member || !("username" in member.user)) return null;
+  const { nick = null, roles = [], presence } = member;
+  const user = member.user;
   return { userId: user.id, user, nick, roles, presence };
 }
 
