@@ -146,7 +146,9 @@ class GuildWorld:
         self.memberships = Memberships(core=core)
         self.channels = SeenChannels(access)
         self.messages = Messages(core=core)
-        self.sending = MessageSending(core, self.private_channels, Slowmode(), lambda guild_id: sorted(self.connected))
+        self.sending = MessageSending(
+            core, self.private_channels, Slowmode(), lambda guild_id: sorted(self.connected), poll_begun=lambda: None
+        )
         witness = ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database))
         self.deletion = MessageDeletion(core, witness)
         self.editing = MessageEditing(core=core, deletion=self.deletion)
