@@ -374,6 +374,7 @@ async def three_seconds() -> None:
     await trio.sleep(3)
 
 
+@pytest.mark.chat_settings(rate_limits=True)
 async def test_commands(chat_server: ChatServer, chat_world: World, autojump_clock: MockClock) -> None:
     alice, guild_id = chat_world.alice, chat_world.guild_id
     at_alice, at_bot = await alice.connect(), await chat_world.bot.connect()

@@ -69,7 +69,8 @@ class CommandHandler:
     _database: Database
     _clock: Clock
     rate_limited: bool
-    """Whether the budget of presences counts; the others always do (development.md, Development routes)."""
+    """Whether the budgets of presences and of bots' whole lists count; the others always do (development.md,
+    Development routes)."""
     _prepare_call: PrepareCall | None = None
     """Begins calls that sessions enter; without it there are none."""
     _lists: MemberListUpdates = attrs.field(init=False)
@@ -88,7 +89,9 @@ class CommandHandler:
         self._lists = MemberListUpdates(hub, subscriptions, presences, self._rosters, self._database, self._bus)
         self._passive_updates = PassiveUpdates(hub, self._bus, self._voice_states)
         self._voice = VoiceCommands(self._voice_states, self._start_soon, self._prepare_call)
-        self._requests = RequestCommands(hub, presences, self._rosters, self._database, threads)
+        self._requests = RequestCommands(
+            hub, presences, self._rosters, self._database, threads, lambda: self.rate_limited
+        )
         self._thread_lists = ThreadMemberLists(hub, subscriptions, threads, presences, self._bus)
         self._lazy = LazyCommands(hub, subscriptions, self._guild_payloads, presences, self._lists, self._thread_lists)
         self._bus.subscribe(GuildLeft, self._member_left, Turn.DELIVERY)

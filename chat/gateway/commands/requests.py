@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -55,6 +55,8 @@ class RequestCommands:
     _rosters: Rosters
     _database: Database
     _threads: ThreadLookup
+    _rate_limited: Callable[[], bool]
+    """Whether a bot's whole lists count (setting `rate_limits`)."""
     full_lists: FullListWindows = attrs.field(factory=FullListWindows, init=False)
 
     # Members
@@ -88,7 +90,7 @@ class RequestCommands:
         if not session.bot:
             held = state.permissions(session.user_id)
             return held & MEMBER_REQUEST_PERMISSIONS == MEMBER_REQUEST_PERMISSIONS
-        seconds = self.full_lists.seconds_to_wait(session.user_id, state.id)
+        seconds = self.full_lists.seconds_to_wait(session.user_id, state.id) if self._rate_limited() else 0.0
         if not seconds:
             return True
         meta = _with_nonce({"guild_id": str(state.id)}, request.nonce)

@@ -52,6 +52,7 @@ async def test_a_presence_without_a_status_closes(chat_world: World, autojump_cl
     assert (close.code, close.reason) == (4002, "Invalid presence payload")
 
 
+@pytest.mark.chat_settings(rate_limits=True)
 async def test_a_bot_asks_for_the_members_of_its_guild(chat_world: World, autojump_clock: MockClock) -> None:
     bot = await chat_world.bot.connect()
     await bot.expect("GUILD_CREATE")
@@ -64,6 +65,15 @@ async def test_a_bot_asks_for_the_members_of_its_guild(chat_world: World, autoju
     await bot.send(Opcode.REQUEST_GUILD_MEMBERS, wish)
     limited = (await bot.expect("RATE_LIMITED")).data
     assert limited["meta"] == {"guild_id": chat_world.guild_id, "nonce": "n"}
+
+
+async def test_without_rate_limits_a_bot_gets_whole_lists_at_once(chat_world: World, autojump_clock: MockClock) -> None:
+    bot = await chat_world.bot.connect()
+    for nonce in ("first", "second"):
+        wish = {"guild_id": chat_world.guild_id, "query": "", "limit": 0, "nonce": nonce}
+        await bot.send(Opcode.REQUEST_GUILD_MEMBERS, wish)
+        chunk = (await bot.expect("GUILD_MEMBERS_CHUNK")).data
+        assert (len(chunk["members"]), chunk["nonce"]) == (4, nonce)
 
 
 async def test_a_client_watches_the_member_list_and_the_counts(chat_world: World, autojump_clock: MockClock) -> None:
