@@ -75,3 +75,24 @@ def test_a_poll_is_asked_voted_in_and_ended(visit: MakeVisitor, place: Place, ho
     said = "The poll “Which tea?” by Alice is over: “green” has the most votes."
     expect(page.get_by_role("article").filter(has_text=said)).to_be_visible()
     alice.page_is_accessible()
+
+
+def test_a_poll_fits_a_telephone_and_takes_several_answers(visit: MakeVisitor, place: Place, home: Instance) -> None:
+    channel_id, token = place.path.rsplit("/", 1)[1], place.alice["token"]
+    poll = {
+        "question": {"text": "<b>Which</b> of these " + "very " * 40 + "long ones?"},
+        "answers": [{"poll_media": {"text": "x" * 55}}, {"poll_media": {"text": "y", "emoji": {"name": "🍵"}}}],
+        "allow_multiselect": True,
+    }
+    home.call("POST", f"/v1/channels/{channel_id}/messages", {"poll": poll}, token)
+    bob: Member = visit(kind=Member, viewport={"width": 360, "height": 740}, reduced_motion="reduce")
+    bob.enters_as("bob", place.path)
+    shown = bob.page.get_by_role("group", name="<b>Which</b> of these")
+    for box in shown.get_by_role("checkbox").all():
+        box.check()
+    bob.page_is_accessible()
+    shown.get_by_role("button", name="Vote").click()
+    expect(shown.get_by_role("img", name="Your vote")).to_have_count(2)
+    expect(shown.get_by_role("button", name="End the poll")).to_have_count(0)
+    bob.page_is_accessible()
+    assert bob.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

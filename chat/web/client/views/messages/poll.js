@@ -10,6 +10,9 @@ import { plainName } from "../names/people.js";
 /** @typedef {NonNullable<import("wire").Message["poll"]>} Poll */
 /** @typedef {Poll["answers"][number]} Answer */
 
+/** @type {Map<string, Set<number>>} What is chosen and not given yet, by message: a row may be drawn anew meanwhile. */
+const CHOSEN = new Map();
+
 /** Whether its counts are shown. @param {Poll} poll */
 export function hasResults({ results }) {
   return results.is_finalized || results.answer_counts.some((one) => one.me_voted);
@@ -28,6 +31,7 @@ export function wordsOf({ poll_media: media }) {
 export function pollOf(poll, messageId, isMine) {
   const { answer_counts: counts, is_finalized: isOver } = poll.results;
   const isAsking = !hasResults(poll);
+  if (!isAsking) CHOSEN.delete(messageId);
   const total = counts.reduce((sum, one) => sum + one.count, 0);
   const rows = poll.answers.map((one) =>
     isAsking ? choice(one, messageId, poll.allow_multiselect) : result(one, poll, total),
@@ -73,11 +77,17 @@ function shown({ poll_media: media }) {
 
 /** @param {Answer} answer @param {string} messageId @param {boolean} isMany */
 function choice(answer, messageId, isMany) {
+  const id = answer.answer_id;
   const box = h("input", {
     type: isMany ? "checkbox" : "radio",
     name: `poll-${messageId}`,
-    value: String(answer.answer_id),
+    value: String(id),
+    change: () => {
+      const others = isMany ? [...(CHOSEN.get(messageId) ?? [])].filter((other) => other !== id) : [];
+      CHOSEN.set(messageId, new Set(box.checked ? [...others, id] : others));
+    },
   });
+  box.checked = CHOSEN.get(messageId)?.has(id) ?? false;
   return h("label", { class: "poll-answer check" }, box, h("span", { class: "poll-words" }, ...shown(answer)));
 }
 
