@@ -112,7 +112,8 @@ function leadsTo({ guild, channel }) {
 
 /** @param {unknown} error */
 function unknown(error) {
-  return t(error instanceof ApiError && error.status === 404 ? "invited.gone" : "invited.unknown");
+  const isGone = error instanceof ApiError && error.status === 404;
+  return isGone ? t("invited.gone") : t("invited.unknown");
 }
 
 /**
