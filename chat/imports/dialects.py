@@ -13,15 +13,16 @@ from chat.imports.marks import fenced
 DEPTH: Final = 8
 """How deep blocks lie in each other."""
 
+# No possessive quantifier: before Python 3.11.5 one in a group takes back what it holds.
 _EVERYWHERE: Final = r"""
-    ^[ ]{0,3}(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n`]*)(?:\n|\Z)(?P<body>.*?)(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)
+    ^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)(?:\n|\Z)(?P<body>.*?)(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)
     |(?P<kept>
-        (?<!`)(?P<ticks>`++)(?:(?!(?P=ticks)).)++(?P=ticks)(?!`)
+        (?<!`)(?P<ticks>`+)(?!`)(?:(?!(?P=ticks)).)+(?P=ticks)(?!`)
         |\\[!-/:-@\[-`{-~]
-        |https?://[^\s<>()]++
-        |\]\((?:https?|mailto):[^\s()]++\)
+        |https?://[^\s<>()]+
+        |\]\((?:https?|mailto):[^\s()]+\)
     )
-    |(?P<bars>\|{2,}+)
+    |(?P<bars>\|{2,})
     |(?P<pointed><(?=[@#:a]))
     |(?<!\w)@(?P<all>everyone)(?!\w)
 """

@@ -23,6 +23,7 @@ BODIES: Final[dict[str, Any]] = {
     "PATCH /v1/channels/{channel_id}/messages/{message_id}": {"content": "changed"},
     "POST /v1/channels/{channel_id}/messages/{message_id}/threads": {"name": "aside"},
     "POST /v1/channels/{channel_id}/messages/{message_id}/memes": {"name": "mine"},
+    "PUT /v1/channels/{channel_id}/polls/{message_id}/answers/@me": {"answer_ids": ["1"]},
 }
 
 ABOUT_THE_CALLER: Final = {
@@ -61,7 +62,7 @@ async def hidden(world: World) -> tuple[str, dict[str, Any]]:
 async def ask(client: RestClient, operation: Operation, place: str, sent: dict[str, Any], user_id: str) -> Any:
     names = {
         "channel_id": place, "message_id": sent["id"], "emoji": "%E2%9C%85", "user_id": user_id,
-        "attachment_id": sent["attachments"][0]["id"],
+        "attachment_id": sent["attachments"][0]["id"], "answer_id": "1",
     }  # fmt: skip
     body = BODIES.get(named(operation), ...)
     answer = await client.request(operation.method, operation.path.format(**names), json=body)
