@@ -106,7 +106,7 @@
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const words = node.data.trim();
       const parent = node.parentElement;
-      if (!words || parent.closest("script, style, textarea, .user-words")) continue;
+      if (!words || parent.closest("script, style, textarea, pre, code, .user-words")) continue;
       if (STRAY.test(words) || (KEY.test(words) && keys.has(words)))
         found.push(`stray: "${words.slice(0, 80)}" in ${tell(parent)}`);
     }

@@ -317,6 +317,8 @@ class PersonsBrowser:
         self._touch("touchStart", start, middle)
         self._touch("touchMove", (start + end) / 2, middle)
         self._touch("touchMove", end, middle)
+        self.page.wait_for_timeout(150)  # the finger rests: a tap on what still slides only stops it
+        self._touch("touchMove", end, middle)
         self._touch("touchEnd")
 
     def _hold(self, act: Act) -> bool:

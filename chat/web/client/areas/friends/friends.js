@@ -42,6 +42,7 @@ export function open({ app, ground, back, isWanted }) {
   const field = h("input", {
     class: "input",
     id: "friend-name",
+    required: "",
     autocomplete: "off",
     spellcheck: "false",
     maxlength: "37",
@@ -80,7 +81,8 @@ export function open({ app, ground, back, isWanted }) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const name = field.value.trim();
-    if (name === "") return;
+    field.value = name;
+    if (!field.reportValidity()) return;
     try {
       await acts.people.addFriend(name);
       field.value = "";
