@@ -207,7 +207,7 @@ def test_a_restore_that_is_killed_at_any_step(commands: Commands, instance: Path
 
 def test_a_migration_that_is_killed_at_any_step(commands: Commands, instance: Path, tmp_path: Path) -> None:
     data, older = tmp_path / "data", tmp_path / "older"
-    older.mkdir()
+    older.mkdir(mode=0o700)
     shutil.copy(instance / "signing.key", older)
     with contextlib.closing(connect(DataDirectory(older).database)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -82,6 +82,8 @@ def alice(visit: MakeVisitor, place: Place) -> Iterator[Typist]:
     typist: Typist = visit(kind=Typist, viewport=DESK, reduced_motion="reduce")
     typist.place = place
     typist.context.add_init_script(f"({CLICKED})()")
+    # Where one has taken the page over, which may be at any moment, requests go past `page.route`.
+    typist.context.add_init_script("delete Navigator.prototype.serviceWorker")
     yield typist
     assert typist.page.evaluate("() => window.clicked") == 0
 
