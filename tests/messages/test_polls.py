@@ -159,14 +159,12 @@ async def test_a_wrong_poll_is_refused_at_its_field(chat_world: World, poll: Map
 async def test_where_no_poll_can_be(chat_world: World) -> None:
     message, base = await ask(chat_world), f"/v1/channels/{chat_world.channel_id}/messages"
     alice = chat_world.alice.rest
-    later = {"poll": asking(), "scheduled_local_at": "2100-01-01T00:00:00", "timezone": "UTC"}
     forward = {"message_reference": {"type": 1, "message_id": message["id"]}}
     for tried in (
         await alice.patch(f"{base}/{message['id']}", {"poll": asking()}),
         await alice.post(base, forward),
     ):
         assert refused(tried, 400, "INVALID_FORM_BODY")["errors"][0]["code"] == "POLL_NOT_ALLOWED_HERE"
-    refused(await alice.post(f"{base}/schedule", later), 400, "INVALID_FORM_BODY")
     plain = (await alice.post(base, {"content": "none"})).expect(200)
     refused(await votes(chat_world, chat_world.bob, plain, 1), 400, "MESSAGE_WITHOUT_POLL")
 

@@ -351,9 +351,22 @@ async def test_in_threads_conversations_and_what_one_has_not_read(chat_world: Wo
 
 def test_each_member_of_a_change_has_its_field() -> None:
     """A member that is added to messages has to reach scheduled ones, too."""
-    of_messages = set(fields_dict(CreateMessage)) - {"attachments", "favorite_meme_id", "components", "poll"}
+    of_messages = set(fields_dict(CreateMessage)) - {"attachments", "favorite_meme_id", "components"}
     assert of_messages == set(routes.DRAFT_FIELDS)
     assert of_messages <= set(fields_dict(routes.EditScheduledMessage))
+
+
+async def test_a_poll_is_refused_by_its_name(chat_world: World, autojump_clock: MockClock) -> None:
+    at = await now(chat_world) + MINUTE
+    poll = {"question": {"text": "When?"}, "answers": [{"poll_media": {"text": "now"}}]}
+    kept = (await schedule(chat_world.bob, chat_world.channel_id, at)).expect(201)
+    for answer in (
+        await schedule(chat_world.bob, chat_world.channel_id, at, poll=poll),
+        await chat_world.bob.rest.patch(f"{OWN}/{kept['id']}", {"poll": poll}),
+    ):
+        refused(answer, 400, "INVALID_FORM_BODY", "poll")
+        assert field_code(answer) == "POLL_NOT_ALLOWED_HERE"
+    (await chat_world.bob.rest.patch(f"{OWN}/{kept['id']}", {"poll": None})).expect(200)
 
 
 async def test_a_restart_sends_what_fell_due_meanwhile(

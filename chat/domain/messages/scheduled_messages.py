@@ -126,8 +126,7 @@ class ScheduledMessages(DueWork):
             `scheduled_local_at`; POLL_NOT_ALLOWED_HERE at `poll`.
         """
         at = self._read(moment)
-        if draft.poll is not None:
-            raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
+        _require_no_poll(draft)
         await self._sending.require_sendable(principal, channel_id, draft)
         row = ScheduledMessage(
             self._core.snowflakes(),
@@ -169,6 +168,7 @@ class ScheduledMessages(DueWork):
         """:raises _NotThatMessage: where it is not as `before` any more."""
         moment = Moment(change.local_at or before.local_at, change.timezone or before.timezone)
         at = self._read(moment)
+        _require_no_poll(change.draft)
         held = attachments.of_scheduled(self._core.database.reader, before.id)
         draft = attrs.evolve(
             _draft(before.body),
@@ -366,6 +366,11 @@ class ScheduledMessages(DueWork):
             "created_at": iso_timestamp(snowflake_time_ms(row.id)),
             "invalidated_at": optional_timestamp(row.invalidated_at),
         }
+
+
+def _require_no_poll(draft: MessageDraft) -> None:
+    if draft.poll is not None:
+        raise InvalidFormBody.at("poll", FieldCode.POLL_NOT_ALLOWED_HERE)
 
 
 def _reason(refusal: ApiError) -> str:

@@ -26,6 +26,7 @@ from chat.api.message_bodies import (
     received_message,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.poll_bodies import PollBody
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
@@ -50,6 +51,7 @@ DRAFT_FIELDS: Final = {
     "allowed_mentions": ("allowed_mentions",),
     "embeds": ("embeds",),
     "sticker_ids": ("sticker_ids",),
+    "poll": ("poll",),
 }
 """Which fields of a draft a member of the body stands for."""
 
@@ -76,6 +78,7 @@ class EditScheduledMessage:
     attachments: Attachments | None = None
     sticker_ids: Maybe[Annotated[list[Snowflake], Items(0, STICKERS)] | None] = OMITTED
     favorite_meme_id: Snowflake | None = None
+    poll: Maybe[PollBody | None] = OMITTED
     scheduled_local_at: LocalAt | None = None
     timezone: Timezone | None = None
 
