@@ -24,8 +24,8 @@ JUMP_MS: Final = 60_000
 WATCH_SECONDS: Final = 10.0
 """How often the time of day is held against the time that passed."""
 
-DAYS_KEPT: Final = 4_096
-"""Days whose date is remembered: to make it takes several times as long as the rest of a timestamp."""
+MINUTES_KEPT: Final = 4_096
+"""Minutes whose text is remembered: to make it takes several times as long as the rest of a timestamp."""
 
 logger = structlog.get_logger(__name__)
 
@@ -277,9 +277,8 @@ async def report_jumps(clock: Clock) -> None:
 def iso_timestamp(milliseconds: int) -> str:
     """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
     seconds, milliseconds = divmod(milliseconds, 1_000)
-    day, seconds = divmod(seconds, 86_400)
     minute, second = divmod(seconds, 60)
-    return f"{_date(day)}{_MINUTES[minute]}{_SECONDS[second]}{_MILLISECONDS[milliseconds]}"
+    return f"{_minute(minute)}{_SECONDS[second]}{_MILLISECONDS[milliseconds]}"
 
 
 LEAP_SECOND: Final = re.compile(r"(:[0-9]{2}:)60(?![0-9])", re.ASCII)
@@ -300,14 +299,14 @@ def read_moment(text: str) -> datetime:
         raise ValueError("beyond the year 9999") from None
 
 
-_MINUTES: Final = tuple(f"T{hour:02d}:{minute:02d}:" for hour in range(24) for minute in range(60))
 _SECONDS: Final = tuple(f"{second:02d}" for second in range(60))
 _MILLISECONDS: Final = tuple(f".{milliseconds:03d}Z" for milliseconds in range(1_000))
 
 
-@functools.lru_cache(maxsize=DAYS_KEPT)
-def _date(day: int) -> str:
-    return datetime.fromtimestamp(day * 86_400, UTC).date().isoformat()
+@functools.lru_cache(maxsize=MINUTES_KEPT)
+def _minute(minute: int) -> str:
+    """What precedes the seconds of a minute since 1970; messages of one page share few."""
+    return datetime.fromtimestamp(minute * 60, UTC).isoformat(timespec="minutes")[:16] + ":"
 
 
 def optional_timestamps(*moments: int | None) -> list[str | None]:

@@ -19,7 +19,7 @@ from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
 from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.messages.attachments import Attachment
-from chat.store.messages.messages import Message, MessageExtra, MessageReference, MessageRow
+from chat.store.messages.messages import Message, MessageExtra, MessageReference, PageRow
 from chat.store.messages.polls import PollState
 from chat.store.messages.reactions import Emoji, ReactionView
 
@@ -62,33 +62,35 @@ def message_object(message: Message, *, author: wire.PartialUser, mentions: list
     return data
 
 
-def plain_message_object(row: MessageRow, channel_id: str, author: wire.PartialUser) -> wire.Message:
-    """A message that `is_plain`, out of its columns: nothing but text, which mentions no one; the same as
-    `message_object`."""
-    edited_at = row.edited_at
-    data: wire.Message = {
-        "id": str(row.id),
-        "channel_id": channel_id,
-        "author": author,
-        "type": 0,
-        "flags": row.flags,
-        "content": row.content,
-        "timestamp": iso_timestamp(snowflake_time_ms(row.id)),
-        "edited_timestamp": None if edited_at is None else iso_timestamp(edited_at),
-        "pinned": row.pinned_at is not None,
-        "mention_everyone": False,
-        "tts": row.tts == 1,
-        "mentions": [],
-        "mention_roles": [],
-        "embeds": [],
-        "attachments": [],
-        "stickers": [],
-        "components": [],
-    }
-    nonce = row.nonce
-    if nonce is not None:
-        data["nonce"] = nonce
-    return data
+def plain_message_objects(
+    rows: Iterable[PageRow], channel_id: str, authors: Mapping[int, wire.PartialUser]
+) -> list[wire.Message]:
+    """Messages that are plain, out of their columns; the same as `message_object`."""
+    objects: list[wire.Message] = []
+    for message_id, author_id, content, flags, edited_at, pinned_at, tts, nonce, _ in rows:
+        data: wire.Message = {
+            "id": str(message_id),
+            "channel_id": channel_id,
+            "author": authors[author_id],
+            "type": 0,
+            "flags": flags,
+            "content": content,
+            "timestamp": iso_timestamp(snowflake_time_ms(message_id)),
+            "edited_timestamp": None if edited_at is None else iso_timestamp(edited_at),
+            "pinned": pinned_at is not None,
+            "mention_everyone": False,
+            "tts": tts == 1,
+            "mentions": [],
+            "mention_roles": [],
+            "embeds": [],
+            "attachments": [],
+            "stickers": [],
+            "components": [],
+        }
+        if nonce is not None:
+            data["nonce"] = nonce
+        objects.append(data)
+    return objects
 
 
 def whole_message_object(

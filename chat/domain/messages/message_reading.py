@@ -27,7 +27,7 @@ from chat.domain.messages.message_objects import (
     Accounts,
     Parts,
     account_ids,
-    plain_message_object,
+    plain_message_objects,
     poll_results,
     reaction_objects,
     stored_message_object,
@@ -44,7 +44,7 @@ from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.messages import messages, polls, reactions
-from chat.store.messages.messages import THREAD_FLAGS, Message, MessageRow
+from chat.store.messages.messages import THREAD_FLAGS, Message, PageRow
 
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
 
@@ -133,7 +133,8 @@ def page_of_messages(
     """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`; at
     an end of the channel its page fills up from the other side."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer is None or viewer.sees_threads)
-    return with_context(connection, messages.from_rows(connection, rows), viewer=viewer)
+    by_id = {message.id: message for message in messages.by_ids(connection, [row[0] for row in rows])}
+    return with_context(connection, [by_id[row[0]] for row in rows if row[0] in by_id], viewer=viewer)
 
 
 def page_of_objects(
@@ -142,7 +143,8 @@ def page_of_objects(
     """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
     their objects, and share those of their authors."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer.sees_threads)
-    return _objects(channel_id, rows, floor, addresses, viewer, authors, connection)
+    others = _others(connection, rows)
+    return _objects(channel_id, rows, others, floor, addresses, viewer, authors, connection)
 
 
 def short_page_of_objects(
@@ -156,34 +158,41 @@ def short_page_of_objects(
 ) -> list[wire.Message] | None:
     """As `page_of_objects`, by reading no more rows than the page has; None where some are not for the viewer."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=True)
-    if not viewer.sees_threads and any(row.type in THREAD_MESSAGE_TYPES for row in rows):
+    others = _others(connection, rows)
+    if not viewer.sees_threads and any(message.type in THREAD_MESSAGE_TYPES for message in others):
         return None
-    return _objects(channel_id, rows, floor, addresses, viewer, authors_of, connection)
+    return _objects(channel_id, rows, others, floor, addresses, viewer, authors_of, connection)
+
+
+def _others(connection: sqlite3.Connection, rows: list[PageRow]) -> list[Message]:
+    """The messages of a page that are not plain, in no order."""
+    others = [row[0] for row in rows if not row[-1]]
+    return messages.by_ids(connection, others) if others else []
 
 
 def _objects(
     channel_id: int,
-    rows: list[MessageRow],
+    rows: list[PageRow],
+    others: list[Message],
     floor: int,
     addresses: Addresses,
     viewer: Viewer,
     authors_of: AuthorsOf,
     connection: sqlite3.Connection,
 ) -> list[wire.Message]:
-    channel = str(channel_id)
-    others = [row for row in rows if not messages.is_plain(row)]
-    if not others:  # most pages: each microsecond here is paid fifty times
-        shown = authors_of(connection, {row.author_id for row in rows})
-        return [plain_message_object(row, channel, shown[row.author_id]) for row in rows]
-    stored = with_context(connection, messages.from_rows(connection, others), viewer=viewer)
-    whole = {message.id: stored.object_of(message, addresses, floor) for message in stored.messages}
-    shown = authors_of(connection, {row.author_id for row in rows if row.id not in whole})
-    return [whole.get(row.id) or plain_message_object(row, channel, shown[row.author_id]) for row in rows]
+    plain = [row for row in rows if row[-1]]
+    shown = plain_message_objects(plain, str(channel_id), authors_of(connection, {row[1] for row in plain}))
+    if len(plain) == len(rows):
+        return shown
+    stored = with_context(connection, others, viewer=viewer)
+    by_id = {message.id: stored.object_of(message, addresses, floor) for message in others}
+    by_id |= zip((row[0] for row in plain), shown, strict=True)
+    return [by_id[row[0]] for row in rows if row[0] in by_id]
 
 
 def _rows_of_page(
     connection: sqlite3.Connection, channel_id: int, page: MessagePage, floor: int, *, threads: bool
-) -> list[MessageRow]:
+) -> list[PageRow]:
     limit = page.limit
     if page.around is not None:
         above = functools.partial(

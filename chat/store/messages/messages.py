@@ -127,13 +127,14 @@ class MessageRow(NamedTuple):
     has_reactions: int
 
 
-def is_plain(row: MessageRow) -> bool:
-    """Whether a message is nothing but text: no other table holds anything of it, and it mentions no one."""
-    # A message of a person names whom it answers, or whom its text names by "<@".
-    elsewhere = row.webhook_id or row.reference or row.extra or row.has_reactions
-    return not (elsewhere or row.type or row.mention_everyone or row.flags & THREAD_FLAGS or "<@" in row.content)
+PageRow = tuple[int, int, str, int, int | None, int | None, int, str | None, int]
+"""The columns of a message on a page (`_PAGE_COLUMNS`). They are all of a message that is plain: nothing but text, of
+which no other table holds anything, and which mentions no one. The last says whether it is."""
 
-
+# A message of a person names whom it answers, or whom its text names by "<@".
+_PAGE_COLUMNS: Final = f"""id, author_id, content, flags, edited_at, pinned_at, tts, nonce,
+    webhook_id IS NULL AND reference IS NULL AND extra IS NULL AND NOT has_reactions AND type = 0
+        AND NOT mention_everyone AND NOT flags & {THREAD_FLAGS} AND instr(content, '<@') = 0"""
 _COLUMNS: Final = ", ".join(MessageRow._fields)
 _VALUES: Final = operator.attrgetter(*MessageRow._fields)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
@@ -143,14 +144,12 @@ _THREAD_TYPES: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_MESSAG
 _WANTED: Final = {True: "", False: f"AND type NOT IN ({_THREAD_TYPES})"}
 """A condition, by whether messages that tell of threads are wanted."""
 
-_BELOW: Final = {
-    threads: f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? {wanted} ORDER BY id DESC LIMIT ?"
-    for threads, wanted in _WANTED.items()
-}
-_ABOVE: Final = {
-    threads: f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? {wanted} ORDER BY id ASC LIMIT ?"
-    for threads, wanted in _WANTED.items()
-}
+_BELOW: Final = "SELECT {} FROM messages WHERE channel_id = ? AND id < ? AND id >= ? {} ORDER BY id DESC LIMIT ?"
+_ABOVE: Final = "SELECT {} FROM messages WHERE channel_id = ? AND id > ? AND id >= ? {} ORDER BY id ASC LIMIT ?"
+_MESSAGES_BELOW: Final = {threads: _BELOW.format(_COLUMNS, wanted) for threads, wanted in _WANTED.items()}
+_MESSAGES_ABOVE: Final = {threads: _ABOVE.format(_COLUMNS, wanted) for threads, wanted in _WANTED.items()}
+_ROWS_BELOW: Final = {threads: _BELOW.format(_PAGE_COLUMNS, wanted) for threads, wanted in _WANTED.items()}
+_ROWS_ABOVE: Final = {threads: _ABOVE.format(_PAGE_COLUMNS, wanted) for threads, wanted in _WANTED.items()}
 _PINS: Final = f"""
     {_SELECT}
      WHERE channel_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND id >= ?
@@ -195,7 +194,8 @@ def below(
 ) -> list[Message]:
     """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`; without
     `threads` none of those that tell of threads."""
-    return from_rows(connection, rows_below(connection, channel_id, limit, before=before, floor=floor, threads=threads))
+    wanted = (channel_id, MAXIMUM if before is None else before, floor, limit)
+    return from_rows(connection, connection.execute(_MESSAGES_BELOW[threads], wanted).fetchall())
 
 
 def rows_below(
@@ -206,10 +206,10 @@ def rows_below(
     before: int | None = None,
     floor: int = 0,
     threads: bool = True,
-) -> list[MessageRow]:
-    """The columns of the messages that `below` gives."""
+) -> list[PageRow]:
+    """What a page shows of the messages that `below` gives."""
     wanted = (channel_id, MAXIMUM if before is None else before, floor, limit)
-    return list(map(MessageRow._make, connection.execute(_BELOW[threads], wanted)))
+    return connection.execute(_ROWS_BELOW[threads], wanted).fetchall()
 
 
 def above(
@@ -217,15 +217,15 @@ def above(
 ) -> list[Message]:
     """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first;
     without `threads` none of those that tell of threads."""
-    return from_rows(connection, rows_above(connection, channel_id, limit, after=after, floor=floor, threads=threads))
+    found = connection.execute(_MESSAGES_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()
+    return from_rows(connection, found[::-1])
 
 
 def rows_above(
     connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0, threads: bool = True
-) -> list[MessageRow]:
-    """The columns of the messages that `above` gives."""
-    found = connection.execute(_ABOVE[threads], (channel_id, after, floor, limit))
-    return list(map(MessageRow._make, found))[::-1]
+) -> list[PageRow]:
+    """What a page shows of the messages that `above` gives."""
+    return connection.execute(_ROWS_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()[::-1]
 
 
 def insert(connection: sqlite3.Connection, message: Message) -> bool:
