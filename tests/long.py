@@ -8,15 +8,20 @@ A pytest plugin. Simulated weeks, series of kills, browsers, other people's clie
     python -m pytest tests/FILE.py    a file that is named runs whole, and so does a test of it that is named
 
 Tests that take minutes say so, `@pytest.mark.long(minutes=2)`, and run first. At the end one worker would wait for
-another that had just begun such a test.
+another that had just begun such a test. Behind them come the tests of what is published, which `.ci/run` builds until
+then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+
+BUILT: Final = "built"
+"""The fixture of what is published (`tests/packaging/conftest.py`)."""
 
 LEFT_OUT: Final = pytest.StashKey[int]()
 """How many tests this run leaves out."""
@@ -40,7 +45,7 @@ def named_files(config: pytest.Config) -> set[Path]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is long and was not asked for; begin with what takes minutes."""
     if config.option.markexpr:
-        items.sort(key=minutes, reverse=True)
+        items.sort(key=lambda item: (minutes(item), BUILT in fixtures(item)), reverse=True)
         return
     named = named_files(config)
     left_out = {item for item in items if item.get_closest_marker("long") and item.path not in named}
@@ -48,6 +53,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
         config.stash[LEFT_OUT] = len(left_out)
+
+
+def fixtures(item: pytest.Item) -> Sequence[str]:
+    """The names of a test's fixtures."""
+    return item.fixturenames if isinstance(item, pytest.Function) else ()
 
 
 def minutes(item: pytest.Item) -> float:

@@ -1,6 +1,6 @@
 """What `.ci/build` makes, and a bare Debian in which to try it: no Python, no service manager, a root of its own.
 
-A run of `.ci/run` has built before and says where (TESTS_DIST); elsewhere the first test builds. Where there is no
+A run of `.ci/run` builds meanwhile and says where (TESTS_DIST); elsewhere the first test builds. Where there is no
 debootstrap, or no root, what needs a Debian is skipped, unless TESTS_REQUIRE_DEBIAN is set.
 """
 
@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -90,7 +91,13 @@ def build(directory: Path) -> None:
 @pytest.fixture(scope="session")
 def built(once: Callable[[str, Made], Path]) -> Built:
     given = os.environ.get("TESTS_DIST")
-    return Built(once("dist", build) if given is None else Path(given))
+    if given is None:
+        return Built(once("dist", build))
+    for _ in range(BUILD_SECONDS):  # it appears when it is whole
+        if Path(given).is_dir():
+            return Built(Path(given))
+        time.sleep(1)
+    pytest.fail(f"nothing was built in {given}")
 
 
 @attrs.frozen

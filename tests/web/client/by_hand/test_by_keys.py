@@ -59,8 +59,13 @@ class Typist(Host):
     def activates(self, name: str) -> None:
         """The button of that name, in the topmost layer."""
         dialogs = self.page.locator("dialog[open], .popover:popover-open")
-        ground = dialogs.last if dialogs.count() else self.page.locator("body")
-        self.reaches(ground.get_by_role("button", name=name, exact=True))
+
+        def button() -> Locator:
+            ground = dialogs.last if dialogs.count() else self.page.locator("body")
+            return ground.get_by_role("button", name=name, exact=True)
+
+        self.until(lambda: button().count())  # a dialog closes when its answer has come, after what an event showed
+        self.reaches(button())
         self.presses_keys("Enter")
 
     def picks(self, entry: str) -> None:
