@@ -52,15 +52,17 @@ export function makeInteractionActs({ store, rest, connection, random }) {
    * Tell an application; resolves when it has answered, or has not in time.
    * @param {string} nonce
    * @param {Omit<import("wire").Body<"POST", "/v1/interactions">, "nonce" | "session_id">} act
+   * @param {File[]} [files] In the order of their numbers.
    * @returns {Promise<Outcome>}
    */
-  async function tell(nonce, act) {
+  async function tell(nonce, act, files = []) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     /** @type {Promise<Outcome>} */
     const answered = new Promise((resolve) => void waiting.set(nonce, resolve));
     try {
-      await rest.post("/interactions", { body: { ...act, session_id: store.read.session.id, nonce } });
+      const body = { ...act, session_id: store.read.session.id, nonce };
+      await rest.post("/interactions", files.length === 0 ? { body } : { form: withFiles(body, files) });
       timer = setTimeout(() => waiting.get(nonce)?.({ isAnswered: false }), SILENT_MS);
       return await answered;
     } finally {
@@ -73,19 +75,27 @@ export function makeInteractionActs({ store, rest, connection, random }) {
    * @param {2 | 4} type
    * @param {Where} where
    * @param {Command} command
-   * @param {Filled[]} options
+   * @param {{options: Filled[]} | {target_id: Id}} filled
+   * @param {File[]} [files]
    */
-  function withCommand(type, { channelId, guildId }, command, options) {
+  function withCommand(type, { channelId, guildId }, command, filled, files) {
     const { id, application_id } = command;
-    const data = { id, type: command.type, name: command.name, options };
-    return tell(random(), { type, application_id, channel_id: channelId, guild_id: guildId, data });
+    const data = { id, type: command.type, name: command.name, ...filled };
+    return tell(random(), { type, application_id, channel_id: channelId, guild_id: guildId, data }, files);
   }
 
   return {
     /** What can be invoked in a channel. @param {Id} channelId */
     commands: (channelId) => rest.get(`/channels/${channelId}/application-commands`),
-    /** @param {Where} where @param {Command} command @param {Filled[]} options */
-    invoke: (where, command, options) => withCommand(COMMAND, where, command, options),
+    /** @param {Where} where @param {Command} command @param {Filled[]} options @param {File[]} [files] */
+    invoke: (where, command, options, files) => withCommand(COMMAND, where, command, { options }, files),
+    /**
+     * A command for a person, or for a message.
+     * @param {Where} where
+     * @param {Command} command
+     * @param {Id} target
+     */
+    invokeOn: (where, command, target) => withCommand(COMMAND, where, command, { target_id: target }),
     /**
      * What the application offers for an option that is being typed: that one is `focused`.
      * @param {Where} where
@@ -93,7 +103,7 @@ export function makeInteractionActs({ store, rest, connection, random }) {
      * @param {Filled[]} options
      */
     complete: async (where, command, options) =>
-      (await withCommand(TYPED, where, command, options)).choices ?? [],
+      (await withCommand(TYPED, where, command, { options })).choices ?? [],
     /**
      * Press a button, or choose in a menu.
      * @param {Message} message
@@ -142,4 +152,15 @@ export function makeInteractionActs({ store, rest, connection, random }) {
     /** Take an answer that nobody else sees out of sight. @param {Message} message */
     dismiss: (message) => store.put((state, touch) => dismiss(state, message, touch)),
   };
+}
+
+/**
+ * @param {object} body
+ * @param {File[]} files
+ */
+function withFiles(body, files) {
+  const form = new FormData();
+  form.append("payload_json", JSON.stringify(body));
+  for (const [number, file] of files.entries()) form.append(`files[${number}]`, file, file.name);
+  return form;
 }

@@ -1,6 +1,7 @@
 // What the account did with components and no application has answered yet, and the answers that it alone sees. The
 // server keeps these in no history, so no page of one brings them.
 
+import { BITS, may } from "./permissions.js";
 import { compareIds } from "./shapes.js";
 
 /** @typedef {import("./shapes.js").Id} Id */
@@ -10,6 +11,18 @@ import { compareIds } from "./shapes.js";
 /** @typedef {import("./shapes.js").Used} Used */
 
 const EPHEMERAL = 1 << 6;
+
+/**
+ * Whether applications can be asked in a channel: where one may write, and in a conversation that has one.
+ * @param {State} state
+ * @param {Id | null} channelId
+ */
+export function mayAskApps(state, channelId) {
+  const channel = state.channels.get(channelId ?? "");
+  if (channel === undefined) return false;
+  if (channel.guild_id) return may(state, channel, BITS.SEND_MESSAGES);
+  return (channel.recipients ?? []).some(({ id }) => Boolean(state.users.get(id)?.bot));
+}
 
 /**
  * Whether the account alone sees a message.

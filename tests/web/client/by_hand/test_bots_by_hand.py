@@ -383,6 +383,68 @@ def test_commands_are_found_filled_in_and_invoked_by_keys(visit: MakeVisitor, bo
     expect(page.get_by_role("article").filter(has_text="/nothing of that")).to_be_visible()
 
 
+def test_commands_for_messages_and_persons_stand_in_their_menus(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    page, bob = alice.page, alice.home.person("bob")
+    said = alice.home.call("POST", f"/v1/channels/{bot.channel_id}/messages", {"content": "Kale is up."}, bob["token"])
+    alice.enters_as("alice", bot.path)
+    article = page.get_by_role("article").filter(has_text="Kale is up.")
+
+    # Nobody has such a command: that is said, and no empty menu comes.
+    article.get_by_text("Kale is up.").click(button="right")
+    page.get_by_role("menuitem", name="Apps").click()
+    expect(page.locator(".notices").get_by_text("No app has a command for this here.")).to_be_visible()
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+    bot.registers({"name": "Praise <b>", "type": 3}, {"name": "Look up", "type": 2}, GARDEN)
+    for name in ("Praise <b>", "Look up"):
+        bot.answers[name] = lambda told: {"type": 4, "data": {"content": f"{told['data']['name']}: done", "flags": 64}}
+
+    # A message, by keys; only what is for messages stands there.
+    article.focus()
+    page.keyboard.press("Shift+F10")
+    page.get_by_role("menuitem", name="Apps").press("Enter")
+    items = page.get_by_role("menu", name="Apps").get_by_role("menuitem")
+    expect(items).to_have_count(1)
+    expect(items).to_contain_text("Praise <b>")
+    expect(items).to_be_focused()
+    is_fine(alice)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article").filter(has_text="Praise <b>: done")).to_be_visible()
+    assert bot.told[-1]["data"]["target_id"] == said["id"]
+    assert bot.told[-1]["data"]["resolved"]["messages"][said["id"]]["content"] == "Kale is up."
+
+    # A person: by the right button, and from the card.
+    article.locator("[data-user]").first.click(button="right")
+    page.get_by_role("menuitem", name="Apps").click()
+    page.get_by_role("menuitem", name="Look up").click()
+    expect(page.get_by_role("article").filter(has_text="Look up: done")).to_be_visible()
+    assert bot.told[-1]["data"]["target_id"] == bob["id"]
+    assert list(bot.told[-1]["data"]["resolved"]["users"]) == [bob["id"]]
+
+    # Nobody answers; and a command that is gone when it is chosen.
+    bot.answers.pop("Look up")
+    article.locator("[data-user]").first.click()
+    card = page.locator(".profile-card")
+    is_fine(alice)
+    card.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Apps").click()
+    page.get_by_role("menuitem", name="Look up").click()
+    expect(page.locator(".notices").get_by_text("was asked")).to_be_visible()
+    alice.home.pass_time(4)
+    expect(page.locator(".notices").get_by_text("did not answer")).to_be_visible()
+    article.get_by_text("Kale is up.").click(button="right")
+    page.get_by_role("menuitem", name="Apps").click()
+    gone = page.get_by_role("menuitem", name="Praise <b>")
+    expect(gone).to_be_visible()
+    bot.registers()
+    heard = len(bot.told)
+    gone.click()
+    expect(page.locator(".notices > *").last).to_contain_text("command")
+    assert len(bot.told) == heard
+    assert page.locator("menuitem b, .menu b").count() == 0
+
+
 def test_a_command_on_a_telephone_and_one_that_needs_a_file(visit: MakeVisitor, bot: BotBeside) -> None:
     alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
     page = alice.page

@@ -1,6 +1,7 @@
 // What can be done with a person, wherever the person is shown: the same for all places, by what one may.
 
 import { h } from "../../base/dom.js";
+import { mayAskApps } from "../../store/interactions.js";
 import { BITS, guildPermissions, outranks } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { chooseRoles } from "../../views/dialogs/member_roles.js";
@@ -14,6 +15,8 @@ import { moderationEntries } from "./moderation.js";
 
 const NOTE_MAXIMUM = 256;
 const NICK_MAXIMUM = 32;
+/** The type of such commands. */
+const FOR_PERSONS = 2;
 const FRIEND = 1;
 const BLOCKED = 2;
 const INCOMING = 3;
@@ -23,7 +26,7 @@ const OUTGOING = 4;
 export function open(who) {
   const { app, userId, guildId, spot } = who;
   const name = nameOf({ store: app.store, guildId }, { id: userId, username: "" });
-  app.layers.menu(spot, [...meetingEntries(who), null, ...personEntries(app, guildId, userId)], name);
+  app.layers.menu(spot, [...meetingEntries(who), null, ...personEntries(who)], name);
 }
 
 /** @param {Who} who @returns {Entry[]} */
@@ -43,12 +46,10 @@ function meetingEntries({ app, userId, guildId, spot }) {
 
 /**
  * All but how one meets: what stands in the menu of the card too.
- * @param {App} app
- * @param {string | null} guildId
- * @param {string} userId
+ * @param {Who} who
  * @returns {(Entry | null)[]}
  */
-export function personEntries(app, guildId, userId) {
+export function personEntries({ app, guildId, userId, spot }) {
   const { store, acts } = app;
   const { me } = store.read.session;
   const type = store.read.relationships.get(userId)?.["type"];
@@ -66,6 +67,9 @@ export function personEntries(app, guildId, userId) {
   const mayGive = guild && member && (mask & BITS.MANAGE_ROLES) !== 0n;
   const give = () => guild && member && chooseRoles(app, guild.id, userId, member.roles);
   const { people } = acts;
+  const { channelId, ...place } = app.place();
+  const target = { type: FOR_PERSONS, targetId: userId, channelId, guildId, anchor: spot };
+  const hasApps = place.guildId === guildId && mayAskApps(store.read, channelId);
   return [
     ...entriesOf([
       isOther && { label: t("person.note"), icon: "edit", run: () => askForNote(app, guildId, userId) },
@@ -88,6 +92,7 @@ export function personEntries(app, guildId, userId) {
         (type === BLOCKED
           ? { label: t("profile.unblock"), icon: "check", run: () => told(app, people.remove(userId)) }
           : { label: t("profile.block"), icon: "ban", run: () => told(app, people.block(userId)) }),
+      hasApps && { label: t("commands.apps"), icon: "code", run: () => app.open("bot_menu", target) },
       { label: t("profile.copy_id"), icon: "copy", run: () => told(app, navigator.clipboard.writeText(userId)) },
     ]),
     null,

@@ -176,7 +176,7 @@ export function open({ app, userId, guildId, anchor }) {
     more.addEventListener("click", () => {
       close();
       const spot = anchor.isConnected ? anchor : document.body;
-      layers.menu(spot, personEntries(app, guildId, userId), t("profile.name"));
+      layers.menu(spot, personEntries({ app, guildId, userId, spot }), t("profile.name"));
     });
     row.append(more);
     return row;

@@ -33,6 +33,7 @@ const AREAS = {
   bot_choice: () => import("../../areas/bots/choice.js"),
   bot_command: () => import("../../areas/bots/command.js"),
   bot_form: () => import("../../areas/bots/form.js"),
+  bot_menu: () => import("../../areas/bots/menu.js"),
   channel_menu: () => import("../../areas/talk/channel_menu.js"),
   conversation: () => import("../../areas/people/conversation.js"),
   discovery: () => import("../../areas/discovery.js"),

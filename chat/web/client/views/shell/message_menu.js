@@ -1,6 +1,7 @@
 // What can be done with a message beyond its row: the menu, the question before it goes, reactions, links elsewhere.
 
 import { h } from "../../base/dom.js";
+import { mayAskApps } from "../../store/interactions.js";
 import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { nameOf } from "../names/people.js";
@@ -14,6 +15,8 @@ const THREADED = new Set([0, 5]);
 const ANNOUNCEMENTS = 5;
 /** Flags of messages that were published, or came from another channel. */
 const PUBLISHED = 1 | 2;
+/** The type of such commands. */
+const FOR_MESSAGES = 3;
 const SHOWN_CHARACTERS = 300;
 
 /**
@@ -109,6 +112,11 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
     layers.toast(t("menu.saved"), { action: { label: t("settings.undo"), run: undo } });
   }
 
+  /** What applications do with a message. @param {import("wire").Message} message @param {HTMLElement} anchor */
+  function askApps(message, anchor) {
+    app.open("bot_menu", { type: FOR_MESSAGES, targetId: message.id, channelId, guildId, anchor });
+  }
+
   /** @param {Promise<unknown>} done */
   const told = (done) => void done.catch(app.report);
 
@@ -141,6 +149,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
       entry("forward", "forward", () => app.open("forward", { message })),
       entry("save", "bookmark", () => told(save(message))),
       entry("remind", "clock", () => app.open("remind", { anchor: source, channelId, messageId: message.id })),
+      mayAskApps(store.read, channelId) && entry("apps", "code", () => askApps(message, source)),
       null,
       !mine && entry("report", "flag", () => app.open("report", { channelId, message })),
       (mine || allowed(BITS.MANAGE_MESSAGES, false)) && {
@@ -196,6 +205,7 @@ const WORDS = {
   publish: () => t("menu.publish"),
   save: () => t("menu.save"),
   remind: () => t("remind.title"),
+  apps: () => t("commands.apps"),
   report: () => t("report.title"),
   delete: () => t("menu.delete"),
 };

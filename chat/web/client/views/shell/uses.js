@@ -15,6 +15,25 @@ const BUTTON = 2;
 const SLOW_MS = 700;
 
 /**
+ * Ask an application, and tell the person when that takes time, and when nothing comes.
+ * @param {App} app
+ * @param {string | null} guildId
+ * @param {import("wire").CommandApplication} application
+ * @param {() => Promise<import("../../acts/interactions.js").Outcome>} ask
+ */
+export async function askApplication(app, guildId, application, ask) {
+  const name = nameOf({ store: app.store, guildId }, application.bot);
+  const slow = setTimeout(() => app.layers.toast(t("commands.waiting", { name })), SLOW_MS);
+  try {
+    const outcome = await ask();
+    if (outcome.form) app.open("bot_form", { form: outcome.form, guildId });
+    if (!outcome.isAnswered) app.layers.toast(t("components.silent_name", { name }));
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/**
  * @param {object} parts
  * @param {App} parts.app
  * @param {string} parts.channelId
@@ -36,16 +55,9 @@ export function makeUses({ app, channelId, guildId }) {
   }
 
   /** A command that asks for nothing more. @param {import("../composer/commands.js").Leaf} leaf */
-  async function send({ command, application, path }) {
-    const name = nameOf({ store, guildId }, application.bot);
-    const slow = setTimeout(() => app.layers.toast(t("commands.waiting", { name })), SLOW_MS);
-    try {
-      const outcome = await acts.interactions.invoke({ channelId, guildId }, command, nested(path, []));
-      if (outcome.form) app.open("bot_form", { form: outcome.form, guildId });
-      if (!outcome.isAnswered) app.layers.toast(t("components.silent_name", { name }));
-    } finally {
-      clearTimeout(slow);
-    }
+  function send({ command, application, path }) {
+    const ask = () => acts.interactions.invoke({ channelId, guildId }, command, nested(path, []));
+    return askApplication(app, guildId, application, ask);
   }
 
   return {
