@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -41,6 +41,9 @@ from chat.registries.components import COMPONENTS_OF_MESSAGE
 from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.message_types import MessageReferenceType
+
+if TYPE_CHECKING:
+    from chat.media.multipart import Form
 
 NONCE_CHARACTERS: Final = 32
 ALLOWED_MENTION_IDS: Final = 100
@@ -412,6 +415,22 @@ async def received_body(
     if body is not None:
         yield body, uploads.promised(owner, wishes_of(body))
         return
+    async with (
+        received_form(request, owner, declared, uploads) as (message, form),
+        uploads.of_form(owner, form, wishes_of(message)) as attachments,
+    ):
+        yield message, attachments
+
+
+@asynccontextmanager
+async def received_form(
+    request: Request, owner: Owner, declared: type[T], uploads: Uploads
+) -> AsyncIterator[tuple[T, Form]]:
+    """A form, and the body in it. Of the owner it matters who it is, and how large a file may be.
+
+    :raises ApiError: as `Uploads.form`.
+    :raises InvalidFormBody: for what is no form, or has no such body.
+    """
     from chat.media.multipart import boundary_of  # a server without uploads starts sooner
 
     boundary = boundary_of(request.headers.get("content-type"))
@@ -421,5 +440,4 @@ async def received_body(
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary, PAYLOAD_JSON) as form:
         message: T = body_structure(declared)(FormBody(declared, PAYLOAD_JSON).of_fields(form.fields))
-        async with uploads.of_form(owner, form, wishes_of(message)) as attachments:
-            yield message, attachments
+        yield message, form

@@ -217,8 +217,10 @@ NUMBERED: Final = frozenset({OptionType.INTEGER, OptionType.NUMBER})
 HOLDING: Final = frozenset({OptionType.SUB_COMMAND, OptionType.SUB_COMMAND_GROUP})
 """Options that hold options and take no value."""
 
-NAMING: Final = frozenset({OptionType.USER, OptionType.CHANNEL, OptionType.ROLE, OptionType.MENTIONABLE})
-"""Options that take the id of something."""
+NAMING: Final = frozenset(
+    {OptionType.USER, OptionType.CHANNEL, OptionType.ROLE, OptionType.MENTIONABLE, OptionType.ATTACHMENT}
+)
+"""Options that take the id of something; of a file it is made once the file is there."""
 
 OPTION_MEMBERS: Final[Mapping[str, frozenset[OptionType]]] = {
     "options": HOLDING,

@@ -110,16 +110,19 @@ class Acting:
 
     async def invoke(self, name: str, target: Actor | Object | None = None, /, **options: object) -> Shown:
         """Use the command of that name, `"config set"` for one below another; `target` is the person or the message of
-        a command in a menu. Options are by name; a person, or any object with an `id`, stands for its id.
+        a command in a menu. Options are by name; a person, or any object with an `id`, stands for its id, and bytes are
+        a file that is called as its option.
 
         :raises UnknownCommand:
         :raises NotAnswered:
         """
         command, nested = await self._named(name)
-        data: Object = {"id": command["id"], "options": _within(nested, _options(options))}
+        files = {option: value for option, value in options.items() if isinstance(value, bytes)}
+        numbers = {option: str(number) for number, option in enumerate(files)}
+        data: Object = {"id": command["id"], "options": _within(nested, _options({**options, **numbers}))}
         if target is not None:
             data = {**data, "target_id": _value(target)}
-        return await self._act(InteractionType.APPLICATION_COMMAND, command["application_id"], data)
+        return await self._act(InteractionType.APPLICATION_COMMAND, command["application_id"], data, files=files)
 
     async def type_into(self, name: str, option: str, text: object, /, **options: object) -> Sequence[Object]:
         """Type into an option that completes itself: the choices that the application offers.
@@ -151,8 +154,8 @@ class Acting:
         ]
         data = {"id": form.data["id"], "components": filled}
         application_id = form.data["application"]["id"]
-        kind, place = InteractionType.MODAL_SUBMIT, {"channel_id": form.channel_id}
-        return await self._act(kind, application_id, data, used_id=form.message_id, **place)
+        kind, used_id = InteractionType.MODAL_SUBMIT, form.message_id
+        return await self._act(kind, application_id, data, used_id=used_id, channel_id=form.channel_id)
 
     async def vote(self, message: Object, *answers: str | int) -> Object:
         """Vote in the poll of a message, in place of what the person voted before; with no answers, take the vote back.
@@ -192,7 +195,14 @@ class Acting:
         return below, nested
 
     async def _act(
-        self, kind: InteractionType, application_id: str, data: Object, *, used_id: str | None = None, **place: str
+        self,
+        kind: InteractionType,
+        application_id: str,
+        data: Object,
+        *,
+        used_id: str | None = None,
+        files: Mapping[str, bytes] | None = None,
+        **place: str,
     ) -> Shown:
         client = await self.client()
         nonce, before = f"act-{next(self._nonces)}", len(client.dispatches)
@@ -205,7 +215,7 @@ class Acting:
             "data": data,
             **place,
         }
-        (await self._person.rest.post("/v1/interactions", body)).expect(204)
+        (await self._person.rest.act(body, files or {})).expect(204)
         ended = await client.expect_one_of(*OUTCOMES, where=lambda d: d["nonce"] == nonce, seconds=WAIT_SECONDS)
         if ended.name == "INTERACTION_FAILURE":
             raise NotAnswered(f"the application did not answer {self._person.name}'s {kind.name.lower()}: {data}")

@@ -276,6 +276,13 @@ class RestClient(HttpClient):
         path = f"/v1/channels/{channel_id}/messages"
         return await self.request("POST", path, body=message_form(files, members), headers=headers)
 
+    async def act(self, body: Mapping[str, object], files: Mapping[str, bytes]) -> Response:
+        """POST /v1/interactions; as a form where there are files."""
+        if not files:
+            return await self.post("/v1/interactions", body)
+        headers = {"Content-Type": CONTENT_TYPE}
+        return await self.request("POST", "/v1/interactions", body=message_form(files, body), headers=headers)
+
     async def promise_uploads(self, channel_id: int | str, files: Mapping[str, int]) -> Response:
         """POST /v1/channels/{channel_id}/attachments for files of these names and sizes."""
         wanted = [

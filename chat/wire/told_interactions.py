@@ -17,7 +17,7 @@ from chat.wire.channels import (
     VoiceChannel,
 )
 from chat.wire.guilds import Member, Membership, Role
-from chat.wire.messages import Message
+from chat.wire.messages import Attachment, Message
 from chat.wire.values import GROUPED, Bits, Count, Nameless, Snowflake, one_of
 
 OptionValue = str | int | float | bool
@@ -131,6 +131,8 @@ class ResolvedObjects(Nameless):
     """Channels that are named with the person's `permissions` there, by their ids."""
     messages: NotRequired[dict[str, Message]]
     """The message that a command is about, by its id."""
+    attachments: NotRequired[dict[str, Attachment]]
+    """Files that the person sent, by their ids; each is there for an hour."""
 
 
 class InteractionData(Nameless):

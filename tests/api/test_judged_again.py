@@ -41,6 +41,11 @@ RIGHTS: Final = (
     | Permission.ATTACH_FILES
 )
 IMAGE: Final = data_uri(png(8, 8))
+SHOW: Final = {
+    "name": "show",
+    "description": "d",
+    "options": [{"type": 11, "name": "file", "description": "d", "required": True}],
+}
 LATER: Final = (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
@@ -58,6 +63,7 @@ class Scene:
     group_id: str
     application_id: str
     scheduled_message_id: str
+    command_id: str
 
     @property
     def guild_id(self) -> int:
@@ -104,6 +110,7 @@ async def scene(chat_server: ChatServer, chat_world: World, autojump_clock: Mock
         (await other.rest.accept_friendship(world.bob.id)).expect(200)
     group = (await bob.make_group(world.alice.id, world.carol.id)).expect(200)["id"]
     application = (await bob.post("/v1/oauth2/applications", {"name": "app"})).expect(200)["id"]
+    [command] = await register(world, SHOW)
     later = {"content": "later", "scheduled_local_at": LATER}
     scheduled = (await bob.post(f"/v1/channels/{world.channel_id}/messages/schedule", later)).expect(201)["id"]
     return Scene(
@@ -117,6 +124,7 @@ async def scene(chat_server: ChatServer, chat_world: World, autojump_clock: Mock
         group,
         application,
         scheduled,
+        command["id"],
     )
 
 
@@ -171,6 +179,13 @@ def formed(method: str, path: str, **members: Any) -> Request:
     return request
 
 
+async def invoked_with_a_file(scene: Scene) -> Response:
+    data = {"id": scene.command_id, "options": [{"name": "file", "value": "0"}]}
+    place = {"application_id": scene.world.bot.application_id, "channel_id": scene.world.channel_id}
+    body = form([("files[0]", "a.txt", b"text")], json.dumps({"type": 2, **place, "data": data}).encode())
+    return await scene.bob.request("POST", "/v1/interactions", body=body, headers=FORM_HEADERS)
+
+
 def posted(method: str, path: str) -> Request:
     """A form with a post: its message is a member of its own."""
     return formed(method, path, name="post", message={"content": "x", "attachments": [{"id": 0, "filename": "a.txt"}]})
@@ -193,6 +208,7 @@ IN_GUILD: Final[dict[str, Request]] = {
     "POST /v1/channels/{channel_id}/messages/schedule": formed(
         "POST", "/v1/channels/{channel_id}/messages/schedule", content="x", scheduled_local_at=LATER
     ),
+    "POST /v1/interactions": invoked_with_a_file,
 }
 """Operations that bob may do by his role."""
 

@@ -48,6 +48,18 @@ class Bob:
         }
         (await self.rest.post("/v1/interactions", body)).expect(204)
 
+    async def brings(self, name: str, *options: str, **files: bytes) -> None:
+        """A command with files: the options that take them, in order, and the files by their names."""
+        told = [{"name": option, "value": str(number)} for number, option in enumerate(options)]
+        body = {
+            "type": 2,
+            "application_id": self.world["bot"]["application_id"],
+            "channel_id": self.world["channel_id"],
+            "session_id": self.client.session_id,
+            "data": {"id": self.commands[name], "options": told},
+        }
+        (await self.rest.act(body, files)).expect(204)
+
     async def invokes(self, name: str, target_id: str | None = None, /, **options: Any) -> None:
         """A command by its name."""
         told = [{"name": option, "value": value} for option, value in options.items()]
@@ -143,6 +155,10 @@ async def later_and_with_files(bot: BotProcess, bob: Bob) -> None:
         assert (slow["loading"], slow["content"]) == (True, "there")
         path = f"/v1/channels/{bob.world['channel_id']}/messages/{slow['id']}"
         assert (await bob.rest.get(path)).status == (404 if secret else 200)
+    await bob.brings("read", "second", "first", kale=b"green", leek=b"white and green")
+    read = await bot.said("read")
+    assert read["contents"] == ["white and green", "green"]
+    assert [name.split(" ")[:2] for name in read["names"]] == [["leek", "15"], ["kale", "5"]]
     await bob.invokes("files")
     sent = await bot.said("files")
     assert sent["names"] == ["one.txt", "two.txt"]

@@ -30,6 +30,8 @@ def assemble(core: Core, standing: StandingArea, messages: MessagesArea) -> Inte
     return InteractionsArea(
         commands=ApplicationCommands(core=core),
         command_access=command_access,
-        interactions=Interactions(core, command_access=command_access, sending=messages.sending),
+        interactions=Interactions(
+            core, command_access=command_access, sending=messages.sending, uploads=messages.uploads
+        ),
         answers=Answers(core=core, messages=messages, witness=standing.witness),
     )

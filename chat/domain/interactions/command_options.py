@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -14,9 +15,12 @@ from chat.protocol.payload import parse_snowflake
 from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 from chat.registries.interactions import HOLDING, NAMING, OPTION_TEXT_CHARACTERS, SAFE_INTEGER, OptionType
+from chat.store.messages.attachments import Attachment
 
 Option = Mapping[str, Any]
 Found = Callable[[int], bool]
+
+FILE_NUMBER: Final = re.compile(r"[0-9]{1,3}", re.ASCII)
 
 
 @define
@@ -26,17 +30,20 @@ class NamedIds:
     users: list[int] = attrs.field(factory=list)
     roles: list[int] = attrs.field(factory=list)
     channels: list[int] = attrs.field(factory=list)
+    files: list[Attachment] = attrs.field(factory=list)
 
 
 @define(kw_only=True)
 class OptionReading:
     """Reads the options of one invocation. `is_user`, `is_role` tell whether there is such a thing here, and
-    `channel_type` of which type a channel is that the person sees; None for others. While a person types (`typed`)
-    nothing has to be there yet but the one option that is `focused`, and what is typed there may be anything."""
+    `channel_type` of which type a channel is that the person sees; None for others. `files` came with the invocation.
+    While a person types (`typed`) nothing has to be there yet but the one option that is `focused`, and what is typed
+    there may be anything."""
 
     is_user: Found
     is_role: Found
     channel_type: Callable[[int], int | None]
+    files: Sequence[Attachment] = ()
     typed: bool = False
     named: NamedIds = attrs.field(factory=NamedIds)
     focused: int = attrs.field(default=0, init=False)
@@ -45,11 +52,15 @@ class OptionReading:
     def read(self, sent: object, declared: Sequence[Option]) -> list[wire.FilledOption]:
         """The options as the application is told of them.
 
-        :raises InvalidFormBody: for each that is not declared, missing, or of another kind, below `data.options`.
+        :raises InvalidFormBody: for each that is not declared, missing, or of another kind, below `data.options`; below
+            `files` for a file that no option names.
         """
         read = self._options(sent, declared, "data.options")
         if self.typed and self.focused != 1:
             self._refuse("data.options", FieldCode.BASE_TYPE_REQUIRED)
+        for number, file in enumerate(self.files):
+            if not self.wrong and file not in self.named.files:
+                self._refuse(f"files.{number}", FieldCode.NOT_FOR_THIS_TYPE)
         if self.wrong:
             raise InvalidFormBody(self.wrong)
         return read
@@ -99,6 +110,8 @@ class OptionReading:
             self._refuse(f"{path}.value", refused)
         elif option.get("choices") and value not in [choice["value"] for choice in option["choices"]]:
             self._refuse(f"{path}.value")
+        elif kind is OptionType.ATTACHMENT:
+            value = self.named.files[-1].id
         told["value"] = str(value) if kind in NAMING else cast("wire.OptionValue", value)
         return told
 
@@ -139,7 +152,12 @@ class OptionReading:
         return self._take(value, is_allowed, self.named.channels)
 
     def attachment(self, value: object, option: Option) -> FieldCode | None:
-        return FieldCode.COMPONENT_FILE_MISSING  # files do not come with interactions yet
+        """The number of a file, as text."""
+        number = int(value) if isinstance(value, str) and FILE_NUMBER.fullmatch(value) else len(self.files)
+        if number >= len(self.files):
+            return FieldCode.COMPONENT_FILE_MISSING
+        self.named.files.append(self.files[number])
+        return None
 
     def _take(self, value: object, is_there: Found, named: list[int]) -> FieldCode | None:
         told = parse_snowflake(value)

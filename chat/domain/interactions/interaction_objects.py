@@ -10,7 +10,8 @@ from typing import Any, Final, cast
 from chat import wire
 from chat.bus.audience import Audience, ToAccounts, ToSession
 from chat.domain.interactions.command_options import NamedIds
-from chat.domain.messages.message_objects import author_object
+from chat.domain.messages.message_objects import attachment_objects, author_object
+from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.channel_types import ChannelType
@@ -80,9 +81,14 @@ def interaction_told(
     return told
 
 
-def resolved_of(connection: sqlite3.Connection, access: ChannelAccess, named: NamedIds) -> wire.ResolvedObjects:
-    """The objects of the ids that options or menus name; only the kinds of which there are any."""
+def resolved_of(
+    connection: sqlite3.Connection, access: ChannelAccess, named: NamedIds, addresses: Addresses
+) -> wire.ResolvedObjects:
+    """The objects of the ids that options or menus name; only the kinds of which there are any. `addresses` are those
+    of files."""
     resolved: wire.ResolvedObjects = {}
+    if named.files:
+        resolved["attachments"] = {one["id"]: one for one in attachment_objects(named.files, addresses)}
     if named.users:
         found = accounts.by_ids(connection, named.users)
         resolved["users"] = {str(account.id): partial_user(account) for account in found}

@@ -7,9 +7,10 @@ An interaction stands in the store until its token has ended, so that a restart 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+import attrs
 import structlog
 
 from chat import wire
@@ -30,8 +31,10 @@ from chat.domain.interactions.interaction_objects import (
     resolved_of,
 )
 from chat.domain.interactions.used_components import find_component, read_form, read_values
+from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.message_reading import one_message
 from chat.domain.messages.message_sending import MessageSending
+from chat.domain.messages.uploads import PROMISE_MS, Uploads
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.errors import ApiError, InvalidFormBody
@@ -50,6 +53,7 @@ from chat.store.applications.applications import Application
 from chat.store.guard import UNGUARDED
 from chat.store.interactions import interactions
 from chat.store.interactions.interactions import Interaction
+from chat.store.messages.attachments import Attachment
 
 KEPT_MS: Final = 2 * TOKEN_LIFETIME_MS
 """How long an interaction is known, so that a token which has ended is told from one that never was."""
@@ -76,6 +80,8 @@ class Act:
     nonce: str | None
     data: Mapping[str, Any]
     message_id: int | None = None
+    files: Sequence[AttachmentDraft] = ()
+    """In the order of their numbers."""
 
 
 @frozen
@@ -87,6 +93,7 @@ class _Judged:
     message: wire.Message | None = None
     message_id: int | None = None
     opened_by: Mapping[str, Any] | None = None
+    files: Sequence[Attachment] = ()
 
 
 class Interactions(DueWork):
@@ -96,8 +103,9 @@ class Interactions(DueWork):
     LOOK_SECONDS = 60.0
     EMPTY_SECONDS = 3_600.0
 
-    def __init__(self, core: Core, command_access: CommandAccess, sending: MessageSending) -> None:
+    def __init__(self, core: Core, command_access: CommandAccess, sending: MessageSending, uploads: Uploads) -> None:
         self._core = core
+        self._uploads = uploads
         super().__init__(core.clock)
         self._command_access = command_access
         self._sending = sending
@@ -108,7 +116,8 @@ class Interactions(DueWork):
         :raises ApiError: as `Access.channel`; UNKNOWN_APPLICATION, UNKNOWN_APPLICATION_COMMAND, UNKNOWN_MESSAGE,
             UNKNOWN_INTERACTION (a form that is over); of components and forms COMMUNICATION_DISABLED, of others
             as `MessageSending.require_may_write`.
-        :raises InvalidFormBody: for what does not fit the command, the component or the form, below `data`.
+        :raises InvalidFormBody: for what does not fit the command, the component or the form, below `data`; at `files`
+            for files that no option names, and as `Uploads.insert_waiting`.
         """
         access = self._core.access.channel(principal, act.channel_id)
         if act.guild_id not in (None, access.guild_id):
@@ -150,10 +159,7 @@ class Interactions(DueWork):
             told["message"] = judged.message
 
         def unit(connection: sqlite3.Connection) -> None:
-            gone = applications.by_id(connection, application.id) is None
-            if gone or accounts.by_id(connection, principal.user_id) is None:
-                raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
-            interactions.insert(connection, interaction)
+            self._insert(connection, interaction, judged.files)
 
         def then(_: None) -> None:
             self._core.bus.publish(Event(EventName.INTERACTION_CREATE, told, ToBot(bot_id, access.guild_id)))
@@ -161,6 +167,15 @@ class Interactions(DueWork):
             self.look_again()
 
         await self._core.database.write(unit, then, guard=principal.guard)
+
+    def _insert(self, connection: sqlite3.Connection, interaction: Interaction, files: Sequence[Attachment]) -> None:
+        gone = applications.by_id(connection, interaction.application_id) is None
+        if gone or accounts.by_id(connection, interaction.user_id) is None:
+            raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
+        interactions.insert(connection, interaction)
+        if files:
+            expires_at = interaction.created_at + PROMISE_MS
+            self._uploads.insert_waiting(connection, [attrs.evolve(file, expires_at=expires_at) for file in files])
 
     def _application(self, access: ChannelAccess, act: Act) -> tuple[Application, int]:
         """The application that is asked, and its bot. Raises UNKNOWN_APPLICATION where that is not in the channel."""
@@ -176,8 +191,10 @@ class Interactions(DueWork):
     def _judged(self, principal: Principal, access: ChannelAccess, application: Application, act: Act) -> _Judged:
         match act.type:
             case InteractionType.MESSAGE_COMPONENT:
+                _require_no_files(act)
                 return self._used(principal, access, application, act)
             case InteractionType.MODAL_SUBMIT:
+                _require_no_files(act)
                 return self._submitted(principal, access, application, act)
             case _:
                 return self._invoked(access, application, act)
@@ -198,23 +215,26 @@ class Interactions(DueWork):
             data["guild_id"] = str(command.guild_id)
         named = NamedIds()
         if command.type == CommandType.CHAT_INPUT:
-            reading = self._reading(access, named, typed=typed)
+            reading = self._reading(access, named, typed=typed, files=[file.attachment for file in act.files])
             data["options"] = reading.read(act.data.get("options", []), command.body.get("options", ()))
         else:
+            _require_no_files(act)
             target_id = _snowflake(act.data.get("target_id"), "data.target_id")
             data["target_id"] = str(target_id)
             if command.type == CommandType.USER:
                 if not self._is_person(access, target_id):
                     raise InvalidFormBody.at("data.target_id", FieldCode.INVALID_SNOWFLAKE)
                 named.users.append(target_id)
-        resolved = resolved_of(self._core.database.reader, access, named)
+        resolved = self._resolved(access, named)
         if command.type == CommandType.MESSAGE:
             resolved["messages"] = {data["target_id"]: self._message(access, int(data["target_id"]))}
         if resolved:
             data["resolved"] = resolved
-        return _Judged(data, command.name)
+        return _Judged(data, command.name, files=tuple(dict.fromkeys(named.files)))
 
-    def _reading(self, access: ChannelAccess, named: NamedIds, *, typed: bool = False) -> OptionReading:
+    def _reading(
+        self, access: ChannelAccess, named: NamedIds, *, typed: bool = False, files: Sequence[Attachment] = ()
+    ) -> OptionReading:
         state = access.state if isinstance(access, GuildChannelAccess) else None
 
         def channel_type(channel_id: int) -> int | None:
@@ -226,9 +246,13 @@ class Interactions(DueWork):
             is_user=lambda user_id: self._is_person(access, user_id),
             is_role=lambda role_id: state is not None and role_id in state.roles,
             channel_type=channel_type,
+            files=files,
             typed=typed,
             named=named,
         )
+
+    def _resolved(self, access: ChannelAccess, named: NamedIds) -> wire.ResolvedObjects:
+        return resolved_of(self._core.database.reader, access, named, self._core.media_addresses)
 
     def _is_person(self, access: ChannelAccess, user_id: int) -> bool:
         """Whether the account is in the guild, or in the conversation."""
@@ -256,7 +280,7 @@ class Interactions(DueWork):
         values = read_values(component, act.data.get("values"), self._reading(access, named), "data.values")
         if values is not None:
             data["values"] = values
-            resolved = resolved_of(self._core.database.reader, access, named)
+            resolved = self._resolved(access, named)
             if resolved:
                 data["resolved"] = resolved
         return _Judged(data, message=message, message_id=act.message_id)
@@ -276,7 +300,7 @@ class Interactions(DueWork):
         reading = self._reading(access, named)
         components = read_form(opened.form["components"], act.data.get("components"), reading)
         data: wire.InteractionData = {"custom_id": opened.form["custom_id"], "components": components}
-        resolved = resolved_of(self._core.database.reader, access, named)
+        resolved = self._resolved(access, named)
         if resolved:
             data["resolved"] = resolved
         message = None
@@ -335,6 +359,12 @@ class Interactions(DueWork):
             log.info("interaction not answered", interaction_id=interaction.id, type=interaction.type)
             data = outcome(interaction, reason_code=NOT_ANSWERED)
             self._core.bus.publish(Event(EventName.INTERACTION_FAILURE, data, audience_of(interaction)))
+
+
+def _require_no_files(act: Act) -> None:
+    """Files belong to options of commands alone."""
+    if act.files:
+        raise InvalidFormBody.at("files", FieldCode.NOT_FOR_THIS_TYPE)
 
 
 def _snowflake(value: object, path: str) -> int:

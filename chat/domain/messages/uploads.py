@@ -7,6 +7,7 @@ message then refers to the file. What no message has taken within the hour goes.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -117,9 +118,13 @@ class Uploads:
         :raises ApiError: as `MessageSending.require_may_attach`.
         """
         self._sending.require_may_attach(principal, channel_id)
+        return attrs.evolve(self.bringer(principal), channel_id=channel_id)
+
+    def bringer(self, principal: Principal) -> Owner:
+        """The caller as one who brings files in a form that names their channel itself; `owner` judges that."""
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         file_bytes = self._limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
-        return Owner(principal.user_id, channel_id, file_bytes, principal.guard)
+        return Owner(principal.user_id, 0, file_bytes, principal.guard)
 
     def webhook_owner(self, user_id: int, channel_id: int, guard: Guard) -> Owner:
         """The account that made a webhook, as one that sends files through it."""
@@ -159,13 +164,7 @@ class Uploads:
         ]
 
         def unit(connection: Any) -> None:
-            for attachment in promised:
-                if not attachments.insert(connection, attachment):
-                    raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-            usage = attachments.usage(connection, owner.user_id)
-            if usage.waiting > WAITING_MAXIMUM:
-                raise InvalidFormBody.at("files", FieldCode.TOO_MANY_FILES)
-            require_room(usage, self._core.settings)
+            self.insert_waiting(connection, promised)
 
         await self._core.database.write(unit, guard=principal.guard)
         return [
@@ -178,6 +177,20 @@ class Uploads:
             }
             for file, attachment, capability in zip(files, promised, capabilities, strict=True)
         ]
+
+    def insert_waiting(self, connection: sqlite3.Connection, files: Sequence[Attachment]) -> None:
+        """In a unit: files of one account that no message has, until they expire; there is at least one.
+
+        :raises ApiError: UNKNOWN_CHANNEL; as `require_room`.
+        :raises InvalidFormBody: TOO_MANY_FILES at `files` where too many of the account's wait.
+        """
+        for attachment in files:
+            if not attachments.insert(connection, attachment):
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
+        usage = attachments.usage(connection, files[0].user_id)
+        if usage.waiting > WAITING_MAXIMUM:
+            raise InvalidFormBody.at("files", FieldCode.TOO_MANY_FILES)
+        require_room(usage, self._core.settings)
 
     async def receive(self, capability: str, chunks: AsyncIterator[bytes]) -> Attachment:
         """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again. The address is

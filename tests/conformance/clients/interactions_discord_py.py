@@ -112,6 +112,15 @@ async def files(interaction: discord.Interaction) -> None:
     )
 
 
+@client.tree.command(description="Reads files.")
+async def read(interaction: discord.Interaction, first: discord.Attachment, second: discord.Attachment | None) -> None:
+    given = [first] if second is None else [first, second]
+    contents = [(await one.read()).decode() for one in given]
+    await interaction.response.send_message("read", ephemeral=True)
+    names = [f"{one.filename} {one.size} {one.content_type} {one.id}" for one in given]
+    report("read", names=names, contents=contents)
+
+
 @client.tree.command(description="Finds.")
 async def find(interaction: discord.Interaction, word: str) -> None:
     await interaction.response.send_message(f"found {word}")

@@ -22,6 +22,7 @@ from chat.api.message_bodies import (
     message_edit,
     new_wishes,
     received_body,
+    received_form,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.interactions.command_bodies import Choices
@@ -106,10 +107,32 @@ class WithResponse:
     with_response: bool = False
 
 
-@routes.operation("POST", "/v1/interactions", policy=Policy.USER_ONLY, bucket=ACT, empty_strings_are_null=False)
-async def create_interaction(request: Request, area: InteractionsArea, body: ActBody) -> None:
-    """Invoke a command, use a component, type into an option or submit a form."""
-    act = Act(
+@routes.operation(
+    "POST",
+    "/v1/interactions",
+    policy=Policy.USER_ONLY,
+    bucket=ACT,
+    body=ActBody,
+    multipart=True,
+    empty_strings_are_null=False,
+)
+async def create_interaction(
+    request: Request, messages: MessagesArea, area: InteractionsArea, body: ActBody | None
+) -> None:
+    """Invoke a command, use a component, type into an option or submit a form. A form brings the files of options."""
+    if body is not None:
+        await area.interactions.act(request.principal, _act(body, ()))
+        return
+    uploads, principal = messages.uploads, request.principal
+    async with received_form(request, uploads.bringer(principal), ActBody, uploads) as (given, form):
+        owner = uploads.owner(principal, given.channel_id)
+        wishes = [AttachmentWish(number) for number in range(len(form.files))]
+        async with uploads.of_form(owner, form, wishes) as files:
+            await area.interactions.act(principal, _act(given, files))
+
+
+def _act(body: ActBody, files: Files) -> Act:
+    return Act(
         type=InteractionType(body.type),
         application_id=body.application_id,
         channel_id=body.channel_id,
@@ -118,8 +141,8 @@ async def create_interaction(request: Request, area: InteractionsArea, body: Act
         nonce=body.nonce,
         data=body.data,
         message_id=body.message_id,
+        files=files,
     )
-    await area.interactions.act(request.principal, act)
 
 
 @routes.operation(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.web.browsing import Instance
 from tests.web.client.by_hand.bot_beside import BotBeside
@@ -445,11 +445,26 @@ def test_commands_for_messages_and_persons_stand_in_their_menus(visit: MakeVisit
     assert page.locator("menuitem b, .menu b").count() == 0
 
 
+DROPPED = """(field, [name, content]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([content], name, { type: "text/plain" }));
+    for (const type of ["dragover", "drop"]) {
+        field.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    }
+}"""
+
+
+def dropped(field: Locator, name: str, content: str) -> None:
+    """A file is dropped on a field: a browser under test drags nothing from outside."""
+    field.evaluate(DROPPED, [name, content])
+
+
 def test_a_command_on_a_telephone_and_one_that_needs_a_file(visit: MakeVisitor, bot: BotBeside) -> None:
     alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
     page = alice.page
     file = {"type": 11, "name": "picture", "description": "Of it", "required": True}
-    bot.registers({"name": "show", "description": "Shows a picture.", "options": [file]}, GARDEN)
+    more = {"type": 11, "name": "more", "description": "Another one"}
+    bot.registers({"name": "show", "description": "Shows a picture.", "options": [file, more]}, GARDEN)
     alice.enters_as("alice", bot.path)
     field = page.locator("textarea.composer-field")
     field.press_sequentially("/garden plant")
@@ -462,6 +477,30 @@ def test_a_command_on_a_telephone_and_one_that_needs_a_file(visit: MakeVisitor, 
     field.press_sequentially("/show")
     page.get_by_role("option", name="/show").click()
     dialog = page.get_by_role("dialog", name="/show")
-    expect(dialog).to_contain_text("picture is a file.")
-    expect(dialog.get_by_role("button", name="Send")).to_have_count(0)
     is_fine(alice)
+
+    # The file that is needed, one that is not, and one that is taken away again.
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_text("This is needed.")).to_be_visible()
+    picture = dialog.locator(".field").filter(has_text="Of it")
+    with page.expect_file_chooser() as opened:
+        picture.get_by_role("button", name="picture").click()
+    opened.value.set_files({"name": "bed.txt", "mimeType": "text/plain", "buffer": b"kale"})
+    expect(picture.get_by_role("status")).to_have_text("bed.txt · 4 bytes")
+    expect(dialog.get_by_text("This is needed.")).to_be_hidden()
+    picture.get_by_role("button", name="Remove bed.txt").click()
+    expect(picture.get_by_role("status")).to_have_text("None chosen")
+    expect(picture.get_by_role("button", name="picture")).to_be_focused()
+    dropped(picture, "<b>leek.txt", "leek and kale")
+    expect(picture.get_by_role("status")).to_have_text("<b>leek.txt · 13 bytes")
+    dropped(dialog.locator(".field").filter(has_text="Another one"), "more.txt", "more")
+    is_fine(alice)
+    alice.page_fits()
+    bot.answers["show"] = lambda told: {"type": 4, "data": {"content": "Shown.", "flags": 64}}
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("article").filter(has_text="Shown.")).to_be_visible()
+    data = bot.told[-1]["data"]
+    files = [data["resolved"]["attachments"][option["value"]] for option in data["options"]]
+    assert [(file["filename"], file["size"]) for file in files] == [("_b_leek.txt", 13), ("more.txt", 4)]
+    assert page.locator(".waiting-file").count() == 0

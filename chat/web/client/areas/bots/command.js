@@ -6,7 +6,7 @@ import { t } from "../../words/catalogue.js";
 import { inLanguage, nested } from "../../views/composer/commands.js";
 import { nameOf } from "../../views/names/people.js";
 import { typedPart } from "./combobox.js";
-import { fewPart, menuPart, numberPart, textPart } from "./parts.js";
+import { fewPart, filePart, menuPart, numberPart, textPart } from "./parts.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {import("../../views/composer/commands.js").Leaf} Leaf */
@@ -36,10 +36,7 @@ export function open({ app, leaf, channelId, guildId }) {
   const where = { app, channelId, guildId };
   const name = nameOf({ store: app.store, guildId }, leaf.application.bot);
   const silent = h("p", { class: "errors", role: "alert", hidden: true }, t("components.silent_name", { name }));
-  const filled = leaf.options
-    .filter(({ type }) => type !== FILE)
-    .map((option, index) => ({ option, part: partOf(option, index) }));
-  const files = leaf.options.filter(({ type }) => type === FILE);
+  const filled = leaf.options.map((option, index) => ({ option, part: partOf(option, index) }));
 
   /** @param {Option} option @param {number} index @returns {Part} */
   function partOf(option, index) {
@@ -48,6 +45,7 @@ export function open({ app, leaf, channelId, guildId }) {
       hint: inLanguage(option.description, option.description_localizations),
       required: option.required === true,
     };
+    if (option.type === FILE) return filePart(words);
     const menu = MENUS[option.type];
     if (menu !== undefined) {
       return menuPart(where, words, { type: menu, id: index, channel_types: option.channel_types ?? [] });
@@ -79,9 +77,15 @@ export function open({ app, leaf, channelId, guildId }) {
    * @returns {Filled[]}
    */
   function options(typed, value) {
+    let number = 0;
     return filled.flatMap(({ option, part }) => {
       if (option === typed) return [{ name: option.name, value, focused: true }];
       const [first] = part.read();
+      if (option.type === FILE && first !== undefined) {
+        number += 1;
+        // Files go when the command is sent.
+        return typed === null ? [{ name: option.name, value: String(number - 1) }] : [];
+      }
       return first === undefined ? [] : [{ name: option.name, value: valueOf(option, first) }];
     });
   }
@@ -106,7 +110,8 @@ export function open({ app, leaf, channelId, guildId }) {
     silent.hidden = true;
     if (!isWhole()) return false;
     const told = options(null, "");
-    const outcome = await interactions.invoke(where, leaf.command, nested(leaf.path, told)).catch((error) => {
+    const files = filled.map(({ part }) => part.file?.() ?? null).filter((file) => file !== null);
+    const outcome = await interactions.invoke(where, leaf.command, nested(leaf.path, told), files).catch((error) => {
       complain(error, told);
       throw error;
     });
@@ -127,14 +132,10 @@ export function open({ app, leaf, channelId, guildId }) {
   }
 
   const about = h("p", { class: "muted small" }, `${leaf.description} · ${name}`);
-  const noFiles = files.map((one) =>
-    h("p", { class: "hint small" }, t("commands.no_files", { name: inLanguage(one.name, one.name_localizations) })),
-  );
-  const isPossible = !files.some(({ required }) => required);
   app.layers.dialog({
     title: leaf.label,
-    content: h("div", {}, silent, about, ...filled.map(({ part }) => part.element), ...noFiles),
-    actions: isPossible ? [{ label: t("components.send"), run: send }] : [],
+    content: h("div", {}, silent, about, ...filled.map(({ part }) => part.element)),
+    actions: [{ label: t("components.send"), run: send }],
   });
 }
 

@@ -1,7 +1,9 @@
 // What a person fills in for an application: texts, numbers, one of a few, what is chosen in a menu.
 
 import { h } from "../../base/dom.js";
+import { iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
+import { bytes } from "../../views/messages/media.js";
 import { choosable, chosenValues } from "../../views/names/choices.js";
 import { plainName } from "../../views/names/people.js";
 import { field } from "../../views/settings/fields.js";
@@ -14,6 +16,7 @@ import { field } from "../../views/settings/fields.js";
  * @property {() => string[]} read What stands there; nothing where it is empty.
  * @property {(words: string | null) => void} complain
  * @property {() => void} focus
+ * @property {() => File | null} [file] Of a part that takes one.
  */
 /** @typedef {{label: string, hint?: string | undefined, required: boolean}} Words */
 /** @typedef {{app: App, channelId: string, guildId: string | null}} Where */
@@ -89,6 +92,64 @@ export function fewPart(words, options) {
     complain,
     read: () => (select.value === "" ? [] : [select.value]),
     focus: () => select.focus(),
+  };
+}
+
+/**
+ * A file: chosen, or dropped here.
+ * @param {Words} words
+ * @returns {Part & {file: () => File | null}}
+ */
+export function filePart(words) {
+  const id = partId();
+  /** @type {File | null} */
+  let file = null;
+  const input = h("input", { type: "file", hidden: "" });
+  const ways = { type: "button", class: "button", id, "aria-labelledby": `${id}-label ${id}` };
+  const button = h("button", { ...ways, click: () => input.click() }, t("file.choose"));
+  const shown = h("bdi", { class: "small muted clip", role: "status" }, t("file.none"));
+  const away = iconButton("close", "", () => (put(null), button.focus()));
+  const line = h("div", { class: "file-field" }, button, input, shown, away);
+  const { problem, complain, hint } = around(id, button, words);
+  const element = h("div", { class: "field" }, h("label", { for: id, id: `${id}-label` }, named(words)), line);
+  element.append(...hint, problem);
+
+  /** @param {File | null} next */
+  function put(next) {
+    file = next;
+    const name = plainName(next?.name ?? "");
+    shown.textContent = next === null ? t("file.none") : `${name} · ${bytes(next.size)}`;
+    away.hidden = next === null;
+    away.title = t("composer.remove_file", { name });
+    away.ariaLabel = away.title;
+    complain(null);
+  }
+
+  /** @param {DragEvent} event */
+  function dragged(event) {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    // What is below the dialog takes files as well.
+    event.stopPropagation();
+    line.classList.toggle("dropping", event.type === "dragover");
+    const dropped = event.dataTransfer.files[0];
+    if (event.type === "drop" && dropped) put(dropped);
+  }
+
+  element.addEventListener("dragover", dragged);
+  element.addEventListener("dragleave", () => line.classList.remove("dropping"));
+  element.addEventListener("drop", dragged);
+  input.addEventListener("change", () => {
+    if (input.files?.[0]) put(input.files[0]);
+    input.value = "";
+  });
+  put(null);
+  return {
+    element,
+    complain,
+    read: () => (file === null ? [] : [file.name]),
+    focus: () => button.focus(),
+    file: () => file,
   };
 }
 
