@@ -137,6 +137,17 @@ class ChannelCommands(TypedDict):
     """The applications that they belong to."""
 
 
+class GuildCommands(TypedDict):
+    """What bots have in a guild, for those who say who may use it."""
+
+    application_commands: list[ApplicationCommand]
+    """The commands, those of one application together."""
+    applications: list[CommandApplication]
+    """The applications that they belong to."""
+    permissions: list[GuildCommandPermissions]
+    """What the guild has said so far; nothing of commands that are as their applications made them."""
+
+
 class AnsweredInteraction(Nameless):
     id: Snowflake
     """The interaction that was answered."""

@@ -308,6 +308,27 @@ async def test_a_guild_says_who_may_use_a_command(chat_world: World) -> None:
     assert first["changes"] == [{"key": bob.id, "new_value": {"id": bob.id, "type": 2, "permission": True}}]
 
 
+async def test_who_manages_a_guild_sees_all_commands_there(chat_world: World) -> None:
+    alice, bob, bot, path = chat_world.alice, chat_world.bob, chat_world.bot, in_guild(chat_world)
+    listed = f"/v1/guilds/{chat_world.guild_id}/application-commands"
+    nothing = {"application_commands": [], "applications": [], "permissions": []}
+    assert (await alice.rest.get(listed)).expect(200) == nothing
+    ping = (await bot.rest.post(path, PING)).expect(201)
+    hidden = {"name": "hidden", "type": 3, "default_member_permissions": "0", "nsfw": True}
+    (await bot.rest.post(everywhere(chat_world), hidden)).expect(201)
+    (await bot.rest.post(everywhere(chat_world), {"name": "alone", "type": 2, "contexts": [1]})).expect(201)
+    entries = [{"id": chat_world.guild_id, "type": 1, "permission": False}]
+    (await alice.rest.put(f"{path}/{ping['id']}/permissions", {"permissions": entries})).expect(200)
+    told = (await alice.rest.get(listed)).expect(200)
+    assert sorted(command["name"] for command in told["application_commands"]) == ["hidden", "ping"]
+    assert [application["id"] for application in told["applications"]] == [bot.application_id]
+    assert [(row["id"], row["permissions"]) for row in told["permissions"]] == [(ping["id"], entries)]
+    refused(await bob.rest.get(listed), 403, "MISSING_PERMISSIONS")
+    refused(await chat_world.carol.rest.get("/v1/guilds/1/application-commands"), 404, "UNKNOWN_GUILD")
+    (await bot.rest.delete(f"/v1/users/@me/guilds/{chat_world.guild_id}")).expect(204)
+    assert (await alice.rest.get(listed)).expect(200) == nothing
+
+
 async def test_commands_for_adults_and_of_a_bot_that_left(chat_world: World) -> None:
     bot, alice, channel_id = chat_world.bot, chat_world.alice, chat_world.channel_id
     (await bot.rest.post(everywhere(chat_world), {**PING, "nsfw": True})).expect(201)

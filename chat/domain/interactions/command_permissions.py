@@ -56,14 +56,38 @@ class CommandAccess:
         access = self._core.access.channel(principal, channel_id)
         usable = self.usable(access)
         shown = [command for command in usable if query.casefold() in command.name.casefold()]
+        return {"application_commands": list(map(command_object, shown)), "applications": self._applications(shown)}
+
+    def in_guild(self, principal: Principal, guild_id: int) -> wire.GuildCommands:
+        """All commands that bots have in the guild, with what the guild says about them.
+
+        :raises ApiError: as `Access.guild` with MANAGE_GUILD.
+        """
+        self._core.access.guild(principal, guild_id, MANAGE_GUILD)
+        reader = self._core.database.reader
+        ids = application_commands.applications_of_guild(reader, guild_id)
+        found = [
+            command
+            for command in application_commands.usable(reader, ids, guild_id)
+            if _is_for(command, InteractionContext.GUILD)
+        ]
+        said = application_commands.permissions_of_guild(reader, guild_id, ids)
+        return {
+            "application_commands": list(map(command_object, found)),
+            "applications": self._applications(found),
+            "permissions": list(map(permissions_object, said)),
+        }
+
+    def _applications(self, commands: Iterable[Command]) -> list[wire.CommandApplication]:
+        """The applications that these commands belong to, as far as they have bots."""
         reader = self._core.database.reader
         told: list[wire.CommandApplication] = []
-        for application_id in sorted({command.application_id for command in shown}):
+        for application_id in sorted({command.application_id for command in commands}):
             application = applications.by_id(reader, application_id)
             bot = None if application is None else bot_of(reader, application)
             if application is not None and bot is not None:
                 told.append(command_application(application, bot))
-        return {"application_commands": list(map(command_object, shown)), "applications": told}
+        return told
 
     def usable(self, access: ChannelAccess) -> list[Command]:
         """The commands that the account may use in the channel; none where it may not write."""

@@ -23,6 +23,7 @@ PAGES: Final = (
     "Members",
     "Invites",
     "Emoji",
+    "Bots",
     "Bans",
     "Audit log",
     "Webhooks",

@@ -30,6 +30,7 @@ CHANGE: Final = Bucket("application:commands:change::application_id", 60, 20_000
 REPLACE: Final = Bucket("application:commands:replace::application_id", 30, MINUTE)
 PERMISSIONS_READ: Final = Bucket("application:commands:permissions:read::guild_id", 60, 10_000)
 PERMISSIONS_CHANGE: Final = Bucket("application:commands:permissions:change::guild_id", 30, 10_000)
+IN_GUILD: Final = Bucket("guild:commands::guild_id", 30, 10_000)
 IN_CHANNEL: Final = Bucket("channel:commands::channel_id", 60, 10_000)
 
 COMMANDS: Final = "/v1/applications/{application_id}/commands"
@@ -195,3 +196,9 @@ async def list_channel_commands(
 ) -> wire.ChannelCommands:
     """The commands that the caller can invoke in a channel, with their applications."""
     return area.command_access.in_channel(request.principal, channel_id, query.query)
+
+
+@routes.operation("GET", "/v1/guilds/{guild_id}/application-commands", policy=Policy.USER_ONLY, bucket=IN_GUILD)
+async def list_commands_in_guild(request: Request, area: InteractionsArea, guild_id: int) -> wire.GuildCommands:
+    """All commands that bots have in the guild, with what the guild has set for them."""
+    return area.command_access.in_guild(request.principal, guild_id)

@@ -49,6 +49,18 @@ export function makeGuildSettingsActs({ rest }) {
     deleteExpression: (guildId, kind, id) => rest.delete(at(guildId, `/${kind}/${id}`)),
     /** @param {Id} guildId @param {{before?: Id, user_id: Id | null, action_type: string | null}} wish */
     auditLog: (guildId, wish) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, ...wish } }),
+    /** The commands of bots, and who may use them. @param {Id} guildId */
+    commands: (guildId) => rest.get(at(guildId, "/application-commands")),
+    /**
+     * @param {Id} guildId
+     * @param {Id} applicationId
+     * @param {Id} commandId The application's own id for all its commands.
+     * @param {import("wire").CommandPermission[]} permissions
+     */
+    setCommand: (guildId, applicationId, commandId, permissions) =>
+      rest.put(`/applications/${applicationId}/guilds/${guildId}/commands/${commandId}/permissions`, {
+        body: { permissions },
+      }),
     /** @param {Id} guildId */
     webhooks: (guildId) => rest.get(at(guildId, "/webhooks")),
     /** @param {Id} channelId @param {string} name */

@@ -504,3 +504,61 @@ def test_a_command_on_a_telephone_and_one_that_needs_a_file(visit: MakeVisitor, 
     files = [data["resolved"]["attachments"][option["value"]] for option in data["options"]]
     assert [(file["filename"], file["size"]) for file in files] == [("_b_leek.txt", 13), ("more.txt", 4)]
     assert page.locator(".waiting-file").count() == 0
+
+
+def test_who_may_use_a_command_is_set_for_the_guild(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    page, bob, token = alice.page, alice.home.person("bob"), alice.home.person("alice")["token"]
+    guild_id = alice.home.world["guild_id"]
+    commands = f"/v1/channels/{bot.channel_id}/application-commands"
+    alice.enters_as("alice", f"/channels/{guild_id}/settings/bots")
+    expect(page.get_by_text("No bot here has commands.")).to_be_visible()
+    bot.registers(GARDEN, {"name": "Look", "type": 2}, {"name": "Keep", "type": 3})
+    page.reload()
+    rows = page.get_by_role("list").filter(has_text="All commands").get_by_role("listitem")
+    expect(rows).to_have_count(4)
+    expect(rows.filter(has_text="Look")).to_contain_text("In the menu of a person")
+    is_fine(alice)
+    alice.page_fits()
+
+    # Everybody is refused, but bob; and one channel, by a search for its name.
+    page.get_by_role("button", name="Who may use /garden").click()
+    dialog = page.get_by_role("dialog", name="Who may use /garden")
+    dialog.get_by_label("Everybody").select_option("denied")
+    dialog.get_by_role("button", name="Add members").click()
+    choice = page.get_by_role("dialog", name="Add members")
+    choice.get_by_label("Search").fill("bob")
+    choice.get_by_role("checkbox", name="bob").check()
+    choice.get_by_role("button", name="Choose").click()
+    expect(choice).to_have_count(0)
+    expect(dialog.get_by_label("Bob")).to_have_value("allow")
+    is_fine(alice)
+    alice.page_fits()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(rows.filter(has_text="/garden")).to_contain_text("set by this community")
+    expect(page.get_by_role("button", name="Who may use /garden")).to_be_focused()
+
+    def offered(name: str) -> list[str]:
+        listed = alice.home.call("GET", commands, token=alice.home.person(name)["token"])
+        return sorted(command["name"] for command in listed["application_commands"])
+
+    assert (offered("bob"), offered("carol")) == (["Keep", "Look", "garden"], ["Keep", "Look"])
+    permissions = alice.home.call("GET", f"/v1/guilds/{guild_id}/application-commands", token=token)["permissions"]
+    assert permissions[0]["permissions"] == [
+        {"id": guild_id, "type": 1, "permission": False},
+        {"id": bob["id"], "type": 2, "permission": True},
+    ]
+
+    # All commands in no channel but one; then it is as it was.
+    page.get_by_role("button", name="Who may use All commands").click()
+    dialog = page.get_by_role("dialog", name="Who may use All commands")
+    dialog.get_by_label("All channels").select_option("denied")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert offered("bob") == []
+    page.get_by_role("button", name="Who may use All commands").click()
+    dialog.get_by_label("All channels").select_option("as the bot says")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    assert offered("bob") == ["Keep", "Look", "garden"]

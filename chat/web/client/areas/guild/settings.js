@@ -6,6 +6,7 @@ import { plainName } from "../../views/names/people.js";
 import { makeSettings } from "../../views/settings/frame.js";
 import { auditLogPage } from "./audit_log.js";
 import { bansPage } from "./bans.js";
+import { botsPage } from "./bots.js";
 import { ownershipPage } from "./ownership.js";
 import { webhooksPage } from "./webhooks.js";
 import { channelsPage } from "./channels.js";
@@ -55,6 +56,7 @@ const PAGES = [
     needs: BITS.MANAGE_WEBHOOKS,
     make: webhooksPage,
   },
+  { key: "bots", label: () => t("bots.title"), icon: "code", needs: BITS.MANAGE_GUILD, make: botsPage },
   { key: "bans", label: () => t("settings.bans"), icon: "ban", needs: BITS.BAN_MEMBERS, make: bansPage },
   {
     key: "audit_log",
