@@ -57,6 +57,37 @@ class ShownSession(TypedDict):
     status: str
 
 
+class InteractionRequest(TypedDict):
+    """A request that came by the token of an interaction; `number` is its entry in the history."""
+
+    number: int
+    at: str
+    method: str
+    path: str
+    status: int
+    body: Any
+    """JSON of a stranger, as it was sent; null of a form with files."""
+
+
+class ShownInteraction(TypedDict):
+    """What a person did with an application. `due_at` is the moment at which it counts as not answered, null once it is
+    answered or counts so; `ends_at` is the end of its token, which is null where no bot was told of it."""
+
+    id: str
+    type: int
+    name: str | None
+    application_id: str
+    user_id: str
+    channel_id: str
+    guild_id: str | None
+    created_at: str
+    due_at: str | None
+    ends_at: str
+    answered_with: int | None
+    token: str | None
+    answers: list[InteractionRequest]
+
+
 class ClockReading(TypedDict):
     now: str
     offset_ms: int

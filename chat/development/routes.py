@@ -14,7 +14,7 @@ from chat import wire
 from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.classes import frozen
-from chat.development import crowd, faults, limits, snapshots, watching
+from chat.development import crowd, faults, limits, shown_interactions, snapshots, watching
 from chat.development.answers import ClockReading, DescribedWorld, NodeState, ShownSession
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.seeded_world import describe
@@ -182,5 +182,13 @@ async def reset_world(request: Request, development: Development) -> None:
     await reset(development)
 
 
-ROUTES: Final = (routes, crowd.routes, faults.routes, limits.routes, snapshots.routes, watching.routes)
+ROUTES: Final = (
+    routes,
+    crowd.routes,
+    faults.routes,
+    limits.routes,
+    shown_interactions.routes,
+    snapshots.routes,
+    watching.routes,
+)
 """Every development route."""

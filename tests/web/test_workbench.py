@@ -22,7 +22,7 @@ Object.defineProperty(navigator.clipboard, "writeText", { value: async (text) =>
 """
 """Pages may write the clipboard, and nobody may read it."""
 
-PLACES: Final = ("traffic", "faults", "limits", "mail", "world", "send")
+PLACES: Final = ("traffic", "faults", "limits", "mail", "world", "send", "commands")
 
 WINDOWS: Final[dict[str, dict[str, Any]]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
@@ -315,6 +315,51 @@ def test_sending_as_anybody(page: Page, home: Instance) -> None:
     expect(page.locator("#answer")).to_contain_text("made on the workbench")
     goes_to(page, "traffic")
     expect(row(page, "bot", "PATCH")).to_have_count(1)
+
+
+def test_commands_are_invoked_as_anybody(page: Page, home: Instance) -> None:
+    bot = home.world["bot"]
+    options = [
+        {"type": 3, "name": "what", "description": "A plant", "required": True},
+        {"type": 4, "name": "count", "description": "How many"},
+        {"type": 5, "name": "now", "description": "At once"},
+    ]
+    plant = {"type": 1, "name": "plant", "description": "Plants.", "options": options}
+    commands = [{"name": "garden", "description": "Grows.", "options": [plant]}, {"name": "Look", "type": 2}]
+    goes_to(page, "commands")
+    expect(page.get_by_text("Nothing can be invoked here.")).to_be_visible()
+    home.call("PUT", f"/v1/applications/{bot['application_id']}/commands", commands, f"Bot {bot['token']}")
+    page.locator("#command-as").select_option(label="bob")
+    page.locator("#command-name").select_option(label="/garden plant")
+    page.get_by_label("what: A plant").fill("<b>kale")
+    page.get_by_label("count: How many").fill("3")
+    page.get_by_label("now: At once").select_option("true")
+    page.get_by_role("button", name="Invoke").click()
+    said(page, "/garden plant is invoked.")
+    letter = page.locator("#interactions article")
+    expect(letter).to_contain_text("bob · command · waits,")
+    [told] = home.call("GET", "/v1/_dev/interactions")
+    assert (told["name"], told["user_id"], told["answers"]) == ("garden", home.person("bob")["id"], [])
+
+    # The bot answers by the token that stands there; then its time goes on.
+    body = {"type": 4, "data": {"content": "<b>grown"}}
+    home.call("POST", f"/v1/interactions/{told['id']}/{told['token']}/callback", body)
+    expect(letter).to_contain_text("answered with type 4 · the token holds for")
+    expect(letter).to_contain_text('"content": "<b>grown"')
+    expect(letter.locator("b")).to_have_count(0)
+    letter.get_by_role("button", name="Copy").last.click()
+    assert page.evaluate("window.copied") == told["token"]
+
+    # One that nobody answers, and one that is refused.
+    page.locator("#command-name").select_option(label="Look")
+    page.get_by_label("Id of the person").fill("1")
+    page.get_by_role("button", name="Invoke").click()
+    said(page, "data.target_id")
+    page.get_by_label("Id of the person").fill(home.person("carol")["id"])
+    page.get_by_role("button", name="Invoke").click()
+    expect(letter).to_have_count(2)
+    home.pass_time(4)
+    expect(letter.first).to_contain_text("not answered in time")
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -71,6 +71,11 @@ def by_token(connection: sqlite3.Connection, application_id: int, token_hash: by
     return None if row is None else Interaction(*row)
 
 
+def latest(connection: sqlite3.Connection, limit: int) -> list[Interaction]:
+    """The newest ones first, up to `limit`."""
+    return [Interaction(*row) for row in connection.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (limit,))]
+
+
 def answer(
     connection: sqlite3.Connection,
     interaction_id: int,

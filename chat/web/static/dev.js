@@ -1,6 +1,7 @@
 // The workbench: what a server for development does, and the levers that move it.
 
 import * as clock from "./dev_clock.js";
+import * as commands from "./dev_commands.js";
 import * as faults from "./dev_faults.js";
 import * as limits from "./dev_limits.js";
 import * as mail from "./dev_mail.js";
@@ -10,7 +11,7 @@ import * as world from "./dev_world.js";
 import { say } from "./dom.js";
 
 /** @type {Record<string, {look: () => unknown} | undefined>} */
-const PLACES = { faults, limits, mail, world };
+const PLACES = { commands, faults, limits, mail, world };
 
 function go(focus = true) {
   const wanted = location.hash.slice(1);
@@ -29,7 +30,7 @@ function go(focus = true) {
 }
 
 await world.start();
-for (const place of [clock, faults, limits, mail, send]) place.start();
+for (const place of [clock, commands, faults, limits, mail, send]) place.start();
 window.addEventListener("hashchange", () => go());
 go(false);
 await traffic.start();
