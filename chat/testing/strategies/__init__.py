@@ -8,6 +8,7 @@ account_requests    bodies about signing in, accounts, settings and people
 guild_requests      bodies of guilds with their creation templates, invites, threads and forums
 message_requests    bodies of messages and of those who read them
 poll_requests       polls, and votes in them
+interaction_requests  commands of applications, what is filled into them, rows of components
 surface_requests    bodies of webhooks, uploads and links
 declared            every wire object and every JSON body, as the OpenAPI document declares them
 """
@@ -67,6 +68,11 @@ from chat.testing.strategies.guild_requests import template_overwrites as templa
 from chat.testing.strategies.guild_requests import template_roles as template_roles
 from chat.testing.strategies.guild_requests import thread_changes as thread_changes
 from chat.testing.strategies.guild_requests import thread_starts as thread_starts
+from chat.testing.strategies.interaction_requests import commands as commands
+from chat.testing.strategies.interaction_requests import component_rows as component_rows
+from chat.testing.strategies.interaction_requests import filled as filled
+from chat.testing.strategies.interaction_requests import invalid_commands as invalid_commands
+from chat.testing.strategies.interaction_requests import invalid_component_rows as invalid_component_rows
 from chat.testing.strategies.message_requests import acknowledgements as acknowledgements
 from chat.testing.strategies.message_requests import bulk_deletions as bulk_deletions
 from chat.testing.strategies.message_requests import channel_acknowledgements as channel_acknowledgements
