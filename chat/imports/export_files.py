@@ -8,6 +8,7 @@ of it at most.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import posixpath
@@ -127,10 +128,11 @@ class ZipFiles(_Found):
     def __init__(self, path: Path) -> None:
         try:
             self._zip = zipfile.ZipFile(path)
-            entries = self._zip.infolist()
         except BROKEN as error:
             raise OperatorError(f"{path} is no whole ZIP archive: {error}") from error
+        entries = self._zip.infolist()
         if len(entries) > FILES_MAXIMUM:
+            self._zip.close()
             raise OperatorError(f"{path} has more than {FILES_MAXIMUM} files")
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
@@ -152,19 +154,21 @@ class TarFiles(_Found):
     without a name."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            self._file = _uncompressed(path)
-            self._tar = tarfile.open(fileobj=self._file, mode="r:")  # noqa: SIM115 - read as long as this is
-            self._entries: dict[str, tarfile.TarInfo] = {}
-            for entry in self._tar:
-                name = posixpath.normpath(entry.name.replace("\\", "/"))
-                if entry.isfile() and not entry.issparse() and not name.startswith(("/", "../")):
-                    self._entries[name] = entry
-                if len(self._entries) > FILES_MAXIMUM:
-                    raise OperatorError(f"{path} has more than {FILES_MAXIMUM} files")
-        except BROKEN as error:
-            raise OperatorError(f"{path} is no whole tar archive: {error}") from error
-        self._sizes = {name: entry.size for name, entry in self._entries.items()}
+        with contextlib.ExitStack() as opened:
+            try:
+                self._file = opened.enter_context(_uncompressed(path))
+                self._tar = opened.enter_context(tarfile.open(fileobj=self._file, mode="r:"))
+                self._entries: dict[str, tarfile.TarInfo] = {}
+                for entry in self._tar:
+                    name = posixpath.normpath(entry.name.replace("\\", "/"))
+                    if entry.isfile() and not entry.issparse() and not name.startswith(("/", "../")):
+                        self._entries[name] = entry
+                    if len(self._entries) > FILES_MAXIMUM:
+                        raise OperatorError(f"{path} has more than {FILES_MAXIMUM} files")
+            except BROKEN as error:
+                raise OperatorError(f"{path} is no whole tar archive: {error}") from error
+            self._sizes = {name: entry.size for name, entry in self._entries.items()}
+            opened.pop_all()  # read as long as this is
 
     def open(self, name: str) -> IO[bytes]:
         opened = self._tar.extractfile(self._entries[name])

@@ -10,6 +10,7 @@ import trio
 
 from chat.testing.http_client import Response
 from chat.testing.world import World
+from tests.threads.thread_world import ANNOUNCEMENT, channel
 
 HOUR_MS = 3_600_000
 
@@ -167,6 +168,10 @@ async def test_where_no_poll_can_be(chat_world: World) -> None:
         assert refused(tried, 400, "INVALID_FORM_BODY")["errors"][0]["code"] == "POLL_NOT_ALLOWED_HERE"
     plain = (await alice.post(base, {"content": "none"})).expect(200)
     refused(await votes(chat_world, chat_world.bob, plain, 1), 400, "MESSAGE_WITHOUT_POLL")
+    news = (await channel(chat_world, "news", ANNOUNCEMENT))["id"]
+    asked = (await alice.post(f"/v1/channels/{news}/messages", {"poll": asking()})).expect(200)
+    published = refused(await alice.crosspost(news, asked["id"]), 400, "INVALID_FORM_BODY")["errors"]
+    assert [(error["path"], error["code"]) for error in published] == [("message_id", "POLL_NOT_ALLOWED_HERE")]
 
 
 async def test_a_poll_that_is_edited_keeps_its_votes(chat_world: World) -> None:

@@ -72,7 +72,8 @@ class Announcements:
 
         :raises ApiError: as `Access.guild_channel` with SEND_MESSAGES; FEATURE_TEMPORARILY_DISABLED,
             ANNOUNCEMENT_CHANNEL_REQUIRED, COMMUNICATION_DISABLED, UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
-        :raises InvalidFormBody: INVALID_FORMAT at `message_id` for system messages, copies and forwards.
+        :raises InvalidFormBody: at `message_id`: INVALID_FORMAT for system messages, copies and forwards;
+            POLL_NOT_ALLOWED_HERE for a poll.
         """
         access = self._source(principal, channel_id)
         access.require(Permission.SEND_MESSAGES)
@@ -85,6 +86,8 @@ class Announcements:
             access.require(Permission.MANAGE_MESSAGES)
         if not _is_publishable(message):
             raise InvalidFormBody.at("message_id", FieldCode.INVALID_FORMAT)
+        if message.extra is not None and message.extra.poll is not None:  # its votes are here
+            raise InvalidFormBody.at("message_id", FieldCode.POLL_NOT_ALLOWED_HERE)
         viewer = viewer_of(principal)
 
         def unit(connection: sqlite3.Connection) -> _Published:
@@ -183,10 +186,10 @@ class Announcements:
 
 
 def _is_publishable(message: Message) -> bool:
-    """Whether an account wrote it here: no system message, copy or forward, and no poll, whose votes are here."""
+    """Whether an account wrote it here: no system message, copy or forward."""
     if message.type not in PUBLISHABLE_TYPES or message.flags & IS_CROSSPOST:
         return False
-    return message.extra is None or not (message.extra.snapshots or message.extra.poll)
+    return message.extra is None or not message.extra.snapshots
 
 
 def _told(principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess, message_id: int) -> Message:
