@@ -107,7 +107,9 @@ export function filePart(words) {
   const input = h("input", { type: "file", hidden: "" });
   const ways = { type: "button", class: "button", id, "aria-labelledby": `${id}-label ${id}` };
   const button = h("button", { ...ways, click: () => input.click() }, t("file.choose"));
-  const shown = h("bdi", { class: "small muted clip", role: "status" }, t("file.none"));
+  const called = h("bdi", { class: "clip" });
+  const size = h("span", {});
+  const shown = h("span", { class: "file-shown small muted clip", role: "status" }, called, size);
   const away = iconButton("close", "", () => (put(null), button.focus()));
   const line = h("div", { class: "file-field" }, button, input, shown, away);
   const { problem, complain, hint } = around(id, button, words);
@@ -118,7 +120,8 @@ export function filePart(words) {
   function put(next) {
     file = next;
     const name = plainName(next?.name ?? "");
-    shown.textContent = next === null ? t("file.none") : `${name} · ${bytes(next.size)}`;
+    called.textContent = next === null ? t("file.none") : name;
+    size.textContent = next === null ? "" : ` · ${bytes(next.size)}`;
     away.hidden = next === null;
     away.title = t("composer.remove_file", { name });
     away.ariaLabel = away.title;

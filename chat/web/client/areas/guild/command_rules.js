@@ -97,10 +97,10 @@ export function openRules({ app, guildId, title, rules, save }) {
     "div",
     {},
     h("p", { class: "muted small" }, t("bots.order")),
-    h("h3", {}, t("bots.persons")),
+    h("h3", { class: "rule-head" }, t("bots.persons")),
     who,
     h("div", { class: "rule-adds" }, add(t("bots.add_roles"), ROLE), add(t("bots.add_members"), MEMBER)),
-    h("h3", {}, t("bots.places")),
+    h("h3", { class: "rule-head" }, t("bots.places")),
     where,
     h("div", { class: "rule-adds" }, add(t("bots.add_channels"), CHANNEL)),
   );
