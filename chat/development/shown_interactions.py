@@ -16,6 +16,7 @@ from chat.clock import iso_timestamp
 from chat.development.answers import InteractionRequest, ShownInteraction
 from chat.development.history import ENTRIES_PER_TURN, Exchanged, History, HistoryEntry
 from chat.development.node import Development
+from chat.domain.interactions.interactions import KEPT_MS
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.interactions import TOKEN_LIFETIME_MS
 from chat.store.interactions import interactions
@@ -32,7 +33,8 @@ routes = Routes(policy=Policy.NONE, same_origin=True)
 @routes.operation("GET", "/v1/_dev/interactions")
 async def list_interactions(request: Request, development: Development, history: History) -> list[ShownInteraction]:
     """The latest interactions, the newest first: for half an hour of the server's clock."""
-    latest = interactions.latest(development.core.database.reader, SHOWN_MAXIMUM)
+    since = development.core.clock.now_ms() - KEPT_MS
+    latest = interactions.latest(development.core.database.reader, since, SHOWN_MAXIMUM)
     tokens, answers = await _told(history, min((each.created_at for each in latest), default=None))
     return [_shown(each, tokens.get(str(each.id)), answers) for each in latest]
 

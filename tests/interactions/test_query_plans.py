@@ -42,6 +42,7 @@ USES: Final[dict[str, Callable[[sqlite3.Connection], Any]]] = {
     "give_up": lambda connection: interactions.give_up(connection, 7, 100),
     "next_due": interactions.next_due,
     "oldest": interactions.oldest,
+    "latest": lambda connection: interactions.latest(connection, 7, 100),
     "forget_older": lambda connection: interactions.forget_older(connection, 7),
     "put_ephemeral": lambda connection: interactions.put_ephemeral(connection, 1, 8, {}),
     "ephemeral": lambda connection: interactions.ephemeral(connection, 8),

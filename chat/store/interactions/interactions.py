@@ -71,9 +71,12 @@ def by_token(connection: sqlite3.Connection, application_id: int, token_hash: by
     return None if row is None else Interaction(*row)
 
 
-def latest(connection: sqlite3.Connection, limit: int) -> list[Interaction]:
-    """The newest ones first, up to `limit`."""
-    return [Interaction(*row) for row in connection.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (limit,))]
+def latest(connection: sqlite3.Connection, since: int, limit: int) -> list[Interaction]:
+    """Those made since a moment, the newest first, up to `limit`."""
+    rows = connection.execute(
+        f"{_SELECT} WHERE created_at >= ? ORDER BY created_at DESC, id DESC LIMIT ?", (since, limit)
+    )
+    return [Interaction(*row) for row in rows]
 
 
 def answer(
