@@ -342,7 +342,8 @@ def cancel(data: Path, import_id: int, as_json: bool) -> None:
 def undo(data: Path, import_id: int, as_json: bool) -> None:
     """Take out again what an import brought.
 
-    What somebody here has edited, answered, saved or reacted to since stays, with what it needs.
+    What somebody here has edited, answered, saved or reacted to since stays, with what it needs. So does what people
+    wrote whom a member has claimed; `claimed` counts them.
     """
 
     async def command(instance: Instance) -> dict[str, str | int]:

@@ -125,6 +125,12 @@ class AuditAction(enum.IntEnum):
     APPLICATION_COMMAND_PERMISSION_UPDATE = 121
     """Who may use a command was set; the target is the command, or the application for all of its commands."""
 
+    PLACEHOLDER_CLAIM = 1_000
+    """A member became a person of an import; the target is the member, `placeholder_id` of the options the person."""
+
+    PLACEHOLDER_RELEASE = 1_001
+    """What a claim brought was given back; target and options are those of the claim."""
+
 
 AUDIT_LOG_RETENTION_MS = 45 * 86_400_000
 """How long an entry is kept (guilds.md, Audit log)."""

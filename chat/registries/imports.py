@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Final
 
 
@@ -49,3 +50,10 @@ class ImportState(enum.StrEnum):
 
 UNFINISHED: Final = frozenset({ImportState.RUNNING, ImportState.FAILED, ImportState.CANCELLED})
 """States from which the same command goes on."""
+
+PROVING_ISSUERS: Final[Mapping[ImportSource, str]] = {
+    ImportSource.DISCORD: "https://discord.com",
+    ImportSource.SLACK: "https://slack.com",
+}
+"""OpenID providers whose subject is a person's id in an export of theirs, so that a sign-in there proves who somebody
+was. Mattermost and Zulip are no providers; the subject that Matrix's authentication service names is no Matrix id."""

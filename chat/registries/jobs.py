@@ -144,6 +144,9 @@ class ErrandKind(enum.StrEnum):
     RESOLVE_REPORTS = "resolve_reports"
     """The pending reports against an account that is to be deleted for misconduct."""
 
+    MOVE_CLAIMED = "move_claimed"
+    """What was a placeholder's and is the claimant's now, or the other way round."""
+
 
 class ArchiveSubject(enum.StrEnum):
     """What an archive holds."""

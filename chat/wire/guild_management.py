@@ -12,7 +12,7 @@ from chat.registries.guild_values import DiscoveryStatus, SplashCardAlignment, V
 from chat.wire.accounts import PartialUser
 from chat.wire.channels import Thread
 from chat.wire.guilds import PartialGuild
-from chat.wire.values import Asset, Count, Nameless, Snowflake, Timestamp, length, one_of, within
+from chat.wire.values import Asset, Count, Nameless, Snowflake, Timestamp, items, length, one_of, within
 
 
 class DiscoveredGuild(TypedDict):
@@ -93,6 +93,28 @@ class Ban(TypedDict):
     """When the ban ends by itself; null for never."""
 
 
+class AskedClaim(Nameless):
+    user: PartialUser
+    """The member who asks."""
+    requested_at: Timestamp
+    """When the member asked."""
+
+
+class Placeholder(TypedDict):
+    """A person of an import who has no account here, as an account that nobody can sign in to."""
+
+    user: PartialUser
+    """The account under which the person is shown."""
+    message_count: Count | None
+    """How many messages of the person stand in the guild, counted up to 10,000; null for who does not manage it."""
+    claimed_by: PartialUser | None
+    """The member who is this person; null while nobody has claimed it."""
+    claimed_at: Timestamp | None
+    """When the member became this person; null while nobody has claimed it."""
+    requests: Annotated[list[AskedClaim], items(25)]
+    """Members who say that they are this person, the oldest request first; for others than managers their own."""
+
+
 class NamedRecipient(Nameless):
     username: str
     """The name that identifies the account, 1 to 32 letters, digits and underscores."""
@@ -132,6 +154,8 @@ class Invite(TypedDict):
     """The guild it is about."""
     inviter: NotRequired[PartialUser]
     """The account that made the invite."""
+    placeholder: NotRequired[PartialUser]
+    """The person of an import whom the one newcomer becomes who joins by the invite."""
 
 
 class InviteWithMetadata(TypedDict):
@@ -163,6 +187,8 @@ class InviteWithMetadata(TypedDict):
     """The guild it is about."""
     inviter: NotRequired[PartialUser]
     """The account that made the invite."""
+    placeholder: NotRequired[PartialUser]
+    """The person of an import whom the one newcomer becomes who joins by the invite."""
 
 
 class AuditLogChange(Nameless):
@@ -285,6 +311,7 @@ class InvitePlace(TypedDict):
 
 
 class InviteMaker(TypedDict):
-    """Who made an invite, while the account is there."""
+    """Who made an invite, while the account is there, and whom the newcomer becomes."""
 
     inviter: NotRequired[PartialUser]
+    placeholder: NotRequired[PartialUser]

@@ -69,6 +69,9 @@ class Profile(TypedDict):
     """Guilds that both are in."""
     connected_accounts: NotRequired[list[ConnectedAccount]]
     """Accounts elsewhere that the holder shows; there are none here."""
+    claim: NotRequired[Literal["open", "requested"]]
+    """For a person of an import into the guild whom nobody has claimed: `requested` where the caller has said that they
+    are that person."""
     profile_limited: NotRequired[Literal[True]]
     """True where the holder shows strangers only a part."""
 

@@ -47,9 +47,46 @@ def everybody_is_there(connection: sqlite3.Connection, *, messages: int, members
                 """,
                 (last_id + 20_000 + number, user_id, ids["bob"]),
             )
+    for place, claimant in ((last_id + 30_000, None), (last_id + 40_000, ids["bob"])):
+        bring_person(connection, place, claimant, guild_id, channel_id)
     connection.execute("UPDATE guilds SET member_count = member_count + ? WHERE id = ?", (members, guild_id))
     for name in ("alice", "bob", "carol"):
         settle_in(connection, ids[name], guild_id)
+
+
+def bring_person(
+    connection: sqlite3.Connection, user_id: int, claimant: int | None, guild_id: int, channel_id: int
+) -> None:
+    """Somebody of an import, perhaps claimed: three messages, each with a mention of them and their reaction."""
+    who = user_id if claimant is None else claimant
+    origin = None if claimant is None else user_id
+    name = f"person{user_id}"
+    connection.execute(
+        "INSERT INTO users (id, username, username_key, discriminator, created_at) VALUES (?, ?, ?, 1, 1)",
+        (user_id, name, name),
+    )
+    connection.execute(
+        "INSERT INTO placeholders (guild_id, user_id, person_id, claimed_by, claimed_at) VALUES (?, ?, ?, ?, ?)",
+        (guild_id, user_id, user_id, claimant, None if claimant is None else 1),
+    )
+    for message_id in range(user_id + 1, user_id + 4):
+        connection.execute(
+            "INSERT INTO messages (id, channel_id, author_id, type, content, has_reactions) VALUES (?, ?, ?, 0, ?, 1)",
+            (message_id, channel_id, who, f"<@{who}>"),
+        )
+        connection.execute("INSERT INTO imported_messages VALUES (?, 1, ?)", (message_id, user_id))
+        connection.execute(
+            "INSERT INTO message_mentions (message_id, user_id, claimed_from) VALUES (?, ?, ?)",
+            (message_id, who, origin),
+        )
+        connection.execute(
+            """
+            INSERT INTO message_reactions (id, message_id, emoji, emoji_name, first_reacted_at, user_count)
+            VALUES (?1, ?1, 'x', 'x', 1, 1)
+            """,
+            (message_id,),
+        )
+        connection.execute("INSERT INTO message_reaction_users VALUES (?, ?, ?)", (message_id, who, origin))
 
 
 def settle_in(connection: sqlite3.Connection, user_id: int, guild_id: int) -> None:
@@ -80,6 +117,9 @@ def of(person: str, method: str, path: str, **body: Any) -> Request:
             "bob_id": world.bob.id,
             "application_id": world.bot.application_id,
         }
+        if "{person_id}" in path or "{claimed_id}" in path:
+            people = (await asking.rest.get(f"/v1/guilds/{world.guild_id}/placeholders")).expect(200)
+            names["person_id"], names["claimed_id"] = (one["user"]["id"] for one in people)
         filled = {name: asking.password if value is ... else value for name, value in body.items()}
         answer: Response = await asking.rest.request(method, path.format(**names), json=filled)
         return answer
@@ -119,6 +159,12 @@ REQUESTS: Final[dict[str, Request]] = {
     ),
     "PUT /v1/admin/users/{user_id}/deletion": of(
         "admin", "PUT", "/v1/admin/users/{bob_id}/deletion", reason_code=3, notify_user=False
+    ),
+    "POST /v1/guilds/{guild_id}/placeholders/{user_id}/claim": of(
+        "alice", "POST", "/v1/guilds/{guild_id}/placeholders/{person_id}/claim"
+    ),
+    "DELETE /v1/guilds/{guild_id}/placeholders/{user_id}/claim": of(
+        "alice", "DELETE", "/v1/guilds/{guild_id}/placeholders/{claimed_id}/claim?user_id={bob_id}"
     ),
 }
 """Those that are errands (`chat.domain.policy.errands`), by their operations."""

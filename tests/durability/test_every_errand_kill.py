@@ -14,7 +14,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.guilds import guild_ownership
+from chat.domain.guilds import claims, guild_ownership
 from chat.domain.messages import author_messages, message_deletion, own_message_deletion
 from chat.registries.jobs import ErrandKind
 from chat.store import errands, whole_database
@@ -30,6 +30,7 @@ LONGEST: Final = 20
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guild_ownership, "MEMBERS_AT_ONCE", 2)
+    monkeypatch.setattr(claims, "AT_ONCE", 2)
     for module in (author_messages, own_message_deletion, message_deletion):
         monkeypatch.setattr(module, "BATCH_MESSAGES", 2)
 

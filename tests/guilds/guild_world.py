@@ -18,6 +18,7 @@ from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
 from chat.config.loading import Overrides
 from chat.domain.core import Core
+from chat.domain.guilds.claims import Claims
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guilds import Guilds, GuildWish
 from chat.domain.guilds.invites import Invites
@@ -156,6 +157,7 @@ class GuildWorld:
         system_messages = SystemMessages(core=core, private_channels=self.private_channels)
         groups = Groups(core=core, private_channels=self.private_channels, system_messages=system_messages, media=media)
         self.group_invites = GroupInvites(core=core, groups=groups, is_online=lambda user_id: user_id in self.connected)
+        self.claims = Claims(core)
         self.invites = Invites(
             core=core,
             memberships=self.memberships,
@@ -163,6 +165,7 @@ class GuildWorld:
             online_count=lambda guild_id: self.online.get(guild_id, 0),
             is_connected=lambda user_id: user_id in self.connected,
             group_invites=self.group_invites,
+            claims=self.claims,
         )
         self.typing = TypingIndicators(core=core)
 

@@ -249,6 +249,7 @@ async def test_a_code_that_is_taken_is_not_given_again(world: GuildWorld, harbou
         online_count=lambda _: 0,
         is_connected=lambda _: True,
         group_invites=world.group_invites,
+        claims=world.claims,
     )
     first, second = [await invites.create(world.bob, harbour.general, InviteTerms(unique=True)) for _ in range(2)]
     assert (first["code"], second["code"]) == ("A" * 8, "B" * 8)

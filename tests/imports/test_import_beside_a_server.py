@@ -43,11 +43,24 @@ async def test_members_find_the_years_and_hear_one_event(run: Run, tmp_path: Pat
         read = {one["id"]: one for one in ready["read_states"]}[str(channel_id(1))]
         assert (read["last_message_id"], read["mention_count"]) == (str(moment(2)), 0)
 
+        person = f"/v1/guilds/{guild_id}/placeholders/{ANNA['id']}/claim"
+        (await server.alice.post(person, {})).expect(200)
+        put(exported, "b.json", export(channel(1, "harbour"), message(3, "third")))
+        again = await chat("import", "discord", exported, "--guild", guild_id, "--json")
+        assert (again.status, again.json["counts"]["messages"]) == (0, 1), again.err
+        while await _author_of(server, 3) != "alice":  # noqa: ASYNC110 - what moves it tells nobody
+            await trio.sleep(0.05)
+
         with (data / "import.lock").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             refused = await chat("import", "discord", exported, "--guild", guild_id)
         assert (refused.status, "another import is under way" in refused.err) == (1, True)
         nursery.cancel_scope.cancel()
+
+
+async def _author_of(server: Any, number: int) -> str:
+    listed = (await server.bob.get(f"/v1/channels/{channel_id(1)}/messages")).expect(200)
+    return {one["id"]: one["author"]["username"] for one in listed}[str(moment(number))]
 
 
 async def _ready_again(server: Any, nursery: trio.Nursery) -> Any:

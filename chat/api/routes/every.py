@@ -8,7 +8,16 @@ from chat.api.operation import Routes
 from chat.api.routes import administration, discovery, gateway_bot, openapi, policy, threads
 from chat.api.routes.accounts import accounts, user_settings
 from chat.api.routes.applications import applications, oauth2
-from chat.api.routes.guilds import expressions, guild_channels, guild_discovery, guilds, invites, members, roles
+from chat.api.routes.guilds import (
+    expressions,
+    guild_channels,
+    guild_discovery,
+    guilds,
+    invites,
+    members,
+    placeholders,
+    roles,
+)
 from chat.api.routes.interactions import application_commands, interactions
 from chat.api.routes.messages import (
     drafts,
@@ -81,6 +90,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         webhook_dialects,
         webhooks,
         invites,
+        placeholders,
     )
 )
 """The operations of every server beside the administrative ones; those of `chat.development` come on top where they are

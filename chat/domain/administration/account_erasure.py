@@ -43,6 +43,7 @@ from chat.store.administration import account_erasure, jobs
 from chat.store.applications import applications
 from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, members
+from chat.store.imports import placeholders
 from chat.store.standing import private_channels, relationships
 
 T = TypeVar("T")
@@ -183,6 +184,10 @@ class AccountErasure(DueWork):
             if deletion.erasure_started_at is None:
                 begun = attrs.evolve(deletion, erasure_started_at=self._clock.now_ms())
                 account_deletions.put(connection, begun)
+                for placeholder_id in placeholders.of_claimant(connection, user_id):  # the same person's old name
+                    if account_deletions.of_user(connection, placeholder_id) is None:
+                        own = attrs.evolve(deletion, user_id=placeholder_id, due_at=self._clock.now_ms())
+                        account_deletions.put(connection, own)
             return Progress(result={"outcome": "begun"})
 
         await run.step(unit)

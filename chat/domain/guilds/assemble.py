@@ -8,6 +8,7 @@ from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.guilds.absent_members import InactiveMembers, TemporaryMembers
 from chat.domain.guilds.bans import Bans
+from chat.domain.guilds.claims import Claims
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guild_changes import GuildChanges
@@ -53,6 +54,7 @@ class GuildsArea:
     invites: Invites
     vanity_urls: VanityUrls
     expressions: Expressions
+    claims: Claims
 
     @property
     def background(self) -> Background:
@@ -70,7 +72,7 @@ def assemble(
     people: PeopleArea,
 ) -> GuildsArea:
     presences, voice_states, media, sudo = presence.presences, presence.voice_states, policy.media, signing_in.sudo
-    memberships, roles = Memberships(core=core), Roles(core=core)
+    memberships, roles, claims = Memberships(core=core), Roles(core=core), Claims(core)
     authors_messages = AuthorsMessages(core, witness=standing.witness, leave=memberships.leave_in)
     changes = GuildChanges(core=core, factors=signing_in.factors, sudo=sudo, media=media)
     return GuildsArea(
@@ -99,7 +101,9 @@ def assemble(
             online_count=presences.online_count,
             is_connected=presences.is_connected,
             group_invites=GroupInvites(core=core, groups=people.groups, is_online=presences.is_online),
+            claims=claims,
         ),
         vanity_urls=VanityUrls(core, changes),
         expressions=Expressions(core=core, media=media),
+        claims=claims,
     )

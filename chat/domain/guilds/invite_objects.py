@@ -15,13 +15,24 @@ from chat.store.guilds.invites import Invite
 from chat.store.standing.private_channels import PrivateChannel
 
 
-def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int) -> wire.Invite:
-    """The invite as all see it who know its code; its channel must be in `state`."""
+def invite_object(
+    invite: Invite,
+    state: GuildState,
+    inviter: Account | None,
+    *,
+    placeholder: Account | None = None,
+    presence_count: int,
+) -> wire.Invite:
+    """The invite as all see it who know its code; its channel must be in `state`. `placeholder` is whom the newcomer
+    becomes."""
     place: wire.InvitePlace = {
         "guild": partial_guild_object(state.guild),
         "channel": partial_channel_object(state.channels[invite.channel_id]),
     }
-    return _invite_object(invite, place, inviter, members=state.member_count, online=presence_count)
+    shown = _invite_object(invite, place, inviter, members=state.member_count, online=presence_count)
+    if placeholder is not None:
+        shown["placeholder"] = partial_user(placeholder)
+    return shown
 
 
 def stranger_view(account: Account) -> wire.NamedRecipient:

@@ -5,6 +5,7 @@ Those into groups go to `chat.domain.guilds.group_invites`.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -17,9 +18,10 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
 from chat.classes import define, frozen
 from chat.domain.core import Core
+from chat.domain.guilds.claims import Claims, SettledClaim
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.invite_objects import invite_object, with_metadata
-from chat.domain.guilds.memberships import Memberships
+from chat.domain.guilds.memberships import Memberships, Preparation
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.private_channels import PrivateChannelAccess
@@ -33,9 +35,10 @@ from chat.registries.guild_values import DisabledOperation, JoinSource
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guilds import channels, guilds, invites
+from chat.store.guilds import channels, guilds, invites, members
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite, InviteType
+from chat.store.imports import placeholders
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -77,6 +80,8 @@ class InviteTerms:
     max_uses: int = 0
     unique: bool = False
     temporary: bool = False
+    placeholder_id: int | None = None
+    """The person of an import whom the one newcomer becomes who joins by the invite."""
 
 
 @define(kw_only=True, eq=False)
@@ -90,6 +95,7 @@ class Invites:
     _online_count: Callable[[int], int]
     _is_connected: Callable[[int], bool]
     _group_invites: GroupInvites
+    _claims: Claims
 
     async def create(
         self, principal: Principal, channel_id: int, terms: InviteTerms, reason: str | None = None
@@ -97,10 +103,13 @@ class Invites:
         """Make an invite that leads to a channel; answers with its metadata.
 
         :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
-            FEATURE_TEMPORARILY_DISABLED, MAX_INVITES.
+            FEATURE_TEMPORARILY_DISABLED, MAX_INVITES. With a placeholder as `Access.guild` with MANAGE_GUILD, and
+            UNKNOWN_USER for nobody who can be claimed.
         """
         group = self._group(principal, channel_id)
         if group is not None:
+            if terms.placeholder_id is not None:
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             wanted = self._new_invite(0, channel_id, principal.user_id, terms)
             return await self._group_invites.create(
                 group, wanted, unique=terms.unique, new_code=self._code, guard=principal.guard
@@ -110,12 +119,17 @@ class Invites:
             raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         if access.state.guild.disabled_operations & DisabledOperation.INSTANT_INVITES:
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
+        if terms.placeholder_id is not None:
+            self._core.access.guild(principal, access.state.id, Permission.MANAGE_GUILD)
+            terms = attrs.evolve(terms, max_uses=1, unique=True)
         wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
 
         def unit(connection: sqlite3.Connection) -> _GuildInvite | None:
             guild = guilds.by_id(connection, access.state.id)
             if guild is None or channels.guild_of(connection, channel_id) is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
+            if wanted.placeholder_id and placeholders.unclaimed(connection, guild.id, wanted.placeholder_id) is None:
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if not terms.unique:
                 similar = invites.similar(connection, wanted, wanted.created_at)
                 if similar is not None:
@@ -157,7 +171,7 @@ class Invites:
 
     async def accept(self, principal: Principal, code: str, address: str | None = None) -> wire.Invite:
         """Join the guild or the group that an invite leads to, coming from `address`. A member already joins no second
-        time and spends no use.
+        time and spends no use, unless the invite makes them a person of an import.
 
         :raises ApiError: UNKNOWN_INVITE, ACCESS_DENIED, MISSING_ACCESS, INVITES_DISABLED, USER_BANNED_FROM_GUILD,
             USER_IP_BANNED_FROM_GUILD, TEMPORARY_INVITE_REQUIRES_PRESENCE, MAX_GUILDS, MAX_GUILD_MEMBERS; into a group
@@ -169,18 +183,24 @@ class Invites:
         invite, state = self._live(invite)
         self._core.access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
+            if invite.placeholder_id is not None:
+                await self._claim_as_member(principal, invite)
             return self._object(invite, state)
         _require_open_to_invites(state.guild)
         if invite.temporary and not self._is_connected(principal.user_id):
             raise ApiError(ErrorCode.TEMPORARY_INVITE_REQUIRES_PRESENCE)
         now = self._core.clock.now_ms()
 
-        def spend(connection: sqlite3.Connection) -> None:
+        def spend(connection: sqlite3.Connection) -> Preparation | None:
             guild = guilds.by_id(connection, state.id)
             if guild is None or invites.by_code(connection, invite.code, now) is None:
                 raise ApiError(ErrorCode.UNKNOWN_INVITE)
             _require_open_to_invites(guild)
             invites.add_use(connection, invite.code)
+            settled = self._claimed_by(connection, principal, invite)
+            if settled is None:
+                return None
+            return Preparation(frozenset(), functools.partial(self._claims.look_again, settled))
 
         await self._memberships.join(
             principal.account,
@@ -193,6 +213,34 @@ class Invites:
             guard=principal.guard,
         )
         return self._object(invite, state)
+
+    async def _claim_as_member(self, principal: Principal, invite: Invite) -> None:
+        """Make a member the person whom the invite names."""
+
+        def unit(connection: sqlite3.Connection) -> SettledClaim | None:
+            if invites.by_code(connection, invite.code, self._core.clock.now_ms()) is None:
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
+            if not members.exists(connection, invite.guild_id or 0, principal.user_id):
+                raise ApiError(ErrorCode.MISSING_ACCESS)
+            invites.add_use(connection, invite.code)
+            return self._claimed_by(connection, principal, invite)
+
+        def then(settled: SettledClaim | None) -> None:
+            if settled is not None:
+                self._claims.look_again(settled)
+
+        await self._core.database.write(unit, then, guard=principal.guard)
+
+    def _claimed_by(self, connection: sqlite3.Connection, principal: Principal, invite: Invite) -> SettledClaim | None:
+        """In a unit: the caller is the person whom the invite names, if it names one. Raises UNKNOWN_INVITE where
+        somebody else is that person by now."""
+        if invite.placeholder_id is None:
+            return None
+        known = placeholders.unclaimed(connection, invite.guild_id or 0, invite.placeholder_id)
+        if known is None:
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
+        inviter = Actor(invite.inviter_id or principal.user_id)
+        return self._claims.claim_in(connection, known, principal.user_id, inviter)
 
     async def delete(self, principal: Principal, code: str, reason: str | None = None) -> None:
         """Delete an invite, which its maker and those who manage the guild or the channel may do. A custom invite code
@@ -306,6 +354,8 @@ class Invites:
         }
         if invite.inviter_id is not None:
             options["inviter_id"] = str(invite.inviter_id)
+        if invite.placeholder_id is not None:
+            options["placeholder_id"] = str(invite.placeholder_id)
         return self._core.audit_log.record(
             connection,
             invite.guild_id or 0,
@@ -328,6 +378,7 @@ class Invites:
             max_age=terms.max_age,
             max_uses=terms.max_uses,
             temporary=terms.temporary,
+            placeholder_id=terms.placeholder_id,
         )
 
     def _code(self) -> str:
@@ -356,11 +407,16 @@ class Invites:
 
     def _object(self, invite: Invite, state: GuildState) -> wire.Invite:
         inviter = _inviter(self._core.database.reader, invite)
-        return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
+        return self._shown(invite, state, inviter)
+
+    def _shown(self, invite: Invite, state: GuildState, inviter: Account | None) -> wire.Invite:
+        person = None
+        if invite.placeholder_id is not None:
+            person = accounts.by_id(self._core.database.reader, invite.placeholder_id)
+        return invite_object(invite, state, inviter, placeholder=person, presence_count=self._online_count(state.id))
 
     def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> wire.InviteWithMetadata:
-        shown = invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
-        return with_metadata(invite, shown)
+        return with_metadata(invite, self._shown(invite, state, inviter))
 
 
 def _require_open_to_invites(guild: Guild) -> None:

@@ -131,7 +131,8 @@ class ImportPlace:
     role_ids: dict[int, int] = attrs.field(factory=dict)
     """By the id in the export: the id here."""
     people: dict[int, int] = attrs.field(factory=dict)
-    """By the id in the export: the account, which is whoever claimed the person."""
+    """By the id in the export: the account. Where somebody has claimed the person, an errand behind the import moves
+    what it brought (`chat.domain.guilds.claims`)."""
     strangers: dict[int, int] = attrs.field(factory=dict)
     """The same of those that the export names and does not tell of."""
     webhooks: dict[int, int] = attrs.field(factory=dict)
@@ -158,7 +159,7 @@ class ImportPlace:
             place.channels[thread_id] = KnownChannel(kind, parent_id)
         place.role_ids = {role.id: role.id for role in roles.of_guild(connection, guild_id)}
         for known in placeholders.of_guild(connection, guild_id):
-            user_id = place.people[known.person_id] = known.claimed_by or known.user_id
+            user_id = place.people[known.person_id] = known.user_id
             account = accounts.by_id(connection, user_id)
             if account is not None and account.bot:
                 place.bots.add(user_id)

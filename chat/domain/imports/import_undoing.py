@@ -1,8 +1,9 @@
 """Takes out again what an import brought, as far as nobody here has touched it since: portion by portion, so that it
 can be broken off and begun again.
 
-A message stays that somebody here has edited, reacted to, saved or answered; so does a channel with a message in it, a
-role that a member has, and a person whom something that stays names.
+A message stays that somebody here has edited, reacted to, saved or answered, and one whose author somebody has claimed:
+whoever wants those gone gives the claim back first. So does a channel with a message in it, a role that a member has,
+and a person whom something that stays names or whom somebody has claimed.
 """
 
 from __future__ import annotations
@@ -50,15 +51,16 @@ class ImportUndoing:
         for kind in ("expression", "channel", "role", "person"):
             await self._things(made, kind, went)
 
-        def unit(connection: sqlite3.Connection) -> int:
+        def unit(connection: sqlite3.Connection) -> tuple[int, int]:
             now = self._core.clock.now_ms()
             imports.put(connection, attrs.evolve(made, state=ImportState.UNDONE, changed_at=now, completed_at=now))
             server_notes.leave(connection, server_notes.guild_imported(made.guild_id), now)
-            return leftovers.count(connection, import_id)
+            return leftovers.count(connection, import_id), leftovers.claimed(connection, import_id)
 
-        stayed = await self._core.database.write(unit, guard=UNGUARDED)
+        stayed, claimed = await self._core.database.write(unit, guard=UNGUARDED)
         kinds = ("message", "expression", "channel", "role", "person")
-        return {"id": str(import_id), "state": "undone", **{f"{kind}s": went[kind] for kind in kinds}, "stayed": stayed}
+        gone = {f"{kind}s": went[kind] for kind in kinds}
+        return {"id": str(import_id), "state": "undone", **gone, "stayed": stayed, "claimed": claimed}
 
     async def _messages(self, made: Import, after: int, answered: Collection[int], went: Counter[str]) -> int | None:
         """One unit; behind which message the next one begins, None at the end."""

@@ -19,6 +19,7 @@ from chat.classes import define
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration import server_notes
 from chat.domain.core import Core
+from chat.domain.guilds.claims import begin_moving
 from chat.domain.imports.import_files import ImportFiles
 from chat.domain.imports.import_pictures import ImportPictures
 from chat.domain.imports.import_place import ImportPlace, PlaceWriter
@@ -33,7 +34,7 @@ from chat.imports.form import Record
 from chat.registries.imports import UNFINISHED, ImportSource, ImportState
 from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds
-from chat.store.imports import imports, portions
+from chat.store.imports import imports, placeholders, portions
 from chat.store.imports.imports import Import
 
 if TYPE_CHECKING:
@@ -173,6 +174,8 @@ class Imports:
             report.made_unread = False
             over = attrs.evolve(made, state=state, report=report.kept(), changed_at=now, completed_at=now)
             imports.put(connection, over)
+            for known in placeholders.claimed_in(connection, made.guild_id):
+                begin_moving(connection, known)
             server_notes.leave(connection, server_notes.guild_imported(made.guild_id), now)
             return over
 

@@ -9,7 +9,7 @@ name and a face, which are in every message.
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import Final, Literal
 
 from chat import wire
 from chat.auth.principal import Principal
@@ -25,6 +25,7 @@ from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import guilds, members
 from chat.store.guilds.members import Member
+from chat.store.imports import claims, placeholders
 from chat.store.standing import relationships
 
 TO_EVERYBODY: Final = 0
@@ -73,6 +74,8 @@ class UserProfiles:
                 profile["guild_member"] = state.member_object(member, user)
             if shown:
                 profile["guild_member_profile"] = _words_in_guild(member)
+        elif guild_id is not None and (claim := _claim(reader, guild_id, user_id, principal.user_id)) is not None:
+            profile["claim"] = claim
         if not shown:
             return {**profile, "profile_limited": True}
         profile["connected_accounts"] = []
@@ -103,6 +106,16 @@ class UserProfiles:
     def _mutual_friends(self, reader: sqlite3.Connection, viewer_id: int, user_id: int) -> list[wire.PartialUser]:
         common = relationships.common_targets(reader, viewer_id, user_id, RelationshipType.FRIEND)
         return [partial_user(friend) for friend in accounts.by_ids(reader, common)]
+
+
+def _claim(
+    reader: sqlite3.Connection, guild_id: int, user_id: int, caller_id: int
+) -> Literal["open", "requested"] | None:
+    """Whether the caller may say, or has said, that they are this person of an import."""
+    known = placeholders.unclaimed(reader, guild_id, user_id)
+    if known is None:
+        return None
+    return "requested" if claims.is_requested(reader, guild_id, user_id, caller_id) else "open"
 
 
 def _own_words(account: Account | None) -> wire.UserProfile:

@@ -196,6 +196,8 @@ _ABOUT_ACCOUNTS: Final = frozenset(
         AuditAction.MESSAGE_DELETE,
         AuditAction.MESSAGE_PIN,
         AuditAction.MESSAGE_UNPIN,
+        AuditAction.PLACEHOLDER_CLAIM,
+        AuditAction.PLACEHOLDER_RELEASE,
     }
 )
 

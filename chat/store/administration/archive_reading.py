@@ -61,6 +61,14 @@ Place = Sequence[int]
 """Above what the next page begins: as many numbers as its order has keys."""
 
 
+_FILES_OF_USER: Final = """
+    expires_at IS NULL
+    AND user_id IN (SELECT ?1 UNION ALL SELECT user_id FROM placeholders WHERE claimed_by = ?1)
+    AND (user_id = ?1 OR EXISTS (SELECT 1 FROM messages WHERE messages.id = message_id AND author_id = ?1))
+"""
+"""Files of people whom the account has claimed weigh on nobody's storage, and keep the uploader that they had."""
+
+
 def exists(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> bool:
     """Whether there is such an account or guild."""
     table = "users" if kind is ArchiveSubject.USER else "guilds"
@@ -70,10 +78,10 @@ def exists(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int
 def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> ExpectedRows:
     """How much there is to read; may scan an index."""
     if kind is ArchiveSubject.USER:
-        query = """
+        query = f"""
             SELECT (SELECT count(*) FROM messages WHERE author_id = ?1),
-                   (SELECT count(*) FROM attachments WHERE user_id = ?1 AND expires_at IS NULL)
-        """
+                   (SELECT count(*) FROM attachments WHERE {_FILES_OF_USER})
+        """  # noqa: S608 - our own words
     else:
         query = """
             SELECT (SELECT count(*) FROM messages WHERE channel_id IN (SELECT id FROM channels WHERE guild_id = ?1)),
@@ -116,12 +124,12 @@ def files_of_user(
     """A page of the files that the account uploaded; its images come on the first page."""
     size, attachment_id = after or (-1, 0)
     rows = connection.execute(
-        """
+        f"""
         SELECT id, size FROM attachments
-         WHERE user_id = ? AND expires_at IS NULL AND (size, id) > (?, ?)
+         WHERE {_FILES_OF_USER} AND (size, id) > (?2, ?3)
          ORDER BY size, id
-         LIMIT ?
-        """,
+         LIMIT ?4
+        """,  # noqa: S608 - our own words
         (user_id, size, attachment_id, FILES_AT_ONCE),
     ).fetchall()
     rows, cut = _within_bytes(rows)

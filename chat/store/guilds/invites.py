@@ -36,6 +36,8 @@ class Invite:
     max_uses: int
     uses: int = 0
     temporary: bool = attrs.field(default=False, converter=bool)
+    placeholder_id: int | None = None
+    """The person of an import whom the newcomer becomes."""
 
     @property
     def is_spent(self) -> bool:
@@ -58,7 +60,8 @@ _OF_GUILD: Final = f"{_SELECT} WHERE guild_id = ? AND {_LIVE} ORDER BY created_a
 _OF_CHANNEL: Final = f"{_SELECT} WHERE channel_id = ? AND {_LIVE} ORDER BY created_at DESC, code"
 _SIMILAR: Final = f"""
     {_SELECT}
-     WHERE channel_id = ? AND inviter_id = ? AND max_age = ? AND max_uses = ? AND temporary = ? AND {_LIVE}
+     WHERE channel_id = ? AND inviter_id = ? AND max_age = ? AND max_uses = ? AND temporary = ?
+       AND placeholder_id IS NULL AND {_LIVE}
      ORDER BY created_at DESC
      LIMIT 1
 """

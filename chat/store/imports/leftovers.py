@@ -32,6 +32,19 @@ def count(connection: sqlite3.Connection, import_id: int) -> int:
     return int(row[0])
 
 
+def claimed(connection: sqlite3.Connection, import_id: int) -> int:
+    """How many people whom the import brought somebody has claimed: what they wrote stays."""
+    row = connection.execute(
+        """
+        SELECT count(DISTINCT people.user_id)
+          FROM placeholders AS people JOIN imported_things AS made ON made.thing_id = people.user_id
+         WHERE made.kind = 'person' AND made.import_id = ? AND people.claimed_by IS NOT NULL
+        """,
+        (import_id,),
+    ).fetchone()
+    return int(row[0])
+
+
 def undoable(connection: sqlite3.Connection, kind: str, import_id: int) -> list[int]:
     """What the import made of a kind, in the order in which it can go: threads, channels, categories."""
     rows = connection.execute(

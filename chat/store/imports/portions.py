@@ -248,18 +248,21 @@ def page_of(connection: sqlite3.Connection, import_id: int, after: int, look_at:
 
 
 def untouched_among(connection: sqlite3.Connection, message_ids: Sequence[int], since: int) -> list[int]:
-    """The messages among these that nobody here has changed, answered or reacted to since a moment (Unix ms)."""
+    """The messages among these that nobody here has changed, claimed or reacted to since a moment (Unix ms)."""
     rows = connection.execute(
         """
         SELECT messages.id
           FROM messages
          WHERE messages.id IN (SELECT value FROM json_each(?1))
            AND coalesce(messages.edited_at, 0) < ?2
+           AND NOT EXISTS (SELECT 1 FROM placeholders AS people WHERE people.claimed_by = messages.author_id)
+           AND NOT EXISTS (SELECT 1 FROM placeholders AS people
+                            WHERE people.user_id = messages.author_id AND people.claimed_by IS NOT NULL)
            AND NOT EXISTS (SELECT 1 FROM saved_messages WHERE saved_messages.message_id = messages.id)
            AND NOT EXISTS (SELECT 1
                              FROM message_reactions AS reactions
                              JOIN message_reaction_users AS reacted ON reacted.reaction_id = reactions.id
-                            WHERE reactions.message_id = messages.id
+                            WHERE reactions.message_id = messages.id AND reacted.claimed_from IS NULL
                               AND NOT EXISTS (SELECT 1 FROM placeholders WHERE placeholders.user_id = reacted.user_id))
         """,
         (json.dumps(list(message_ids)), since),

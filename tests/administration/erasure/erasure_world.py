@@ -164,6 +164,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "imported_things": ("person", alice, 1),
         "imports": (15, guild, "discord", "/export", "{}", "completed", "{}", 0, 1, 1, 1),
         "placeholders": (guild, alice, alice, None, alice, 1),
+        "claim_requests": (guild, alice, alice, 1),
         "interactions": (
             16,
             application,
@@ -259,6 +260,9 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "UPDATE messages SET extra = ? WHERE id = (SELECT max(id) FROM messages WHERE author_id = ?)",
         (f'{{"interaction": {{"id": "16", "type": 2, "user_id": {alice}}}}}', bob),
     )
+    for table, column in (("message_mentions", "claimed_from"), ("message_reaction_users", "claimed_from"),
+                          ("invites", "placeholder_id")):  # fmt: skip
+        connection.execute(f"UPDATE {table} SET {column} = ?", (alice,))  # noqa: S608 - our own names
     connection.execute("INSERT INTO account_changes VALUES (2, ?, 'email', 'a', 'b', NULL, ?, 1)", (bob, alice))
     connection.execute("INSERT INTO admin_audit_log VALUES (1, ?, 'get_user', 'user', '5', NULL, '{}')", (alice,))
     connection.execute("INSERT INTO attachments (id, channel_id, user_id, filename, content_type, size, stored)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from chat import wire
-from chat.api.fields import Range
+from chat.api.fields import Range, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
@@ -26,12 +26,14 @@ MAX_USES: Final = 100
 
 @frozen
 class CreateInvite:
-    """The body of an invite to be: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit."""
+    """The body of an invite to be: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit. One that names a
+    placeholder works once."""
 
     max_uses: Annotated[int, Range(0, MAX_USES)] = 0
     max_age: Annotated[int, Range(0, MAX_AGE_SECONDS)] = 0
     unique: bool = False
     temporary: bool = False
+    placeholder_id: Snowflake | None = None
 
 
 @routes.operation(
@@ -44,7 +46,7 @@ async def create_invite(
     request: Request, guilds: GuildsArea, channel_id: int, body: CreateInvite
 ) -> wire.InviteWithMetadata:
     """Make an invite that leads to a channel."""
-    terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary)
+    terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary, body.placeholder_id)
     return await guilds.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
 
 

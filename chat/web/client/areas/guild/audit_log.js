@@ -57,6 +57,8 @@ const ACTIONS = {
   111: () => t("audit.thread_update"),
   112: () => t("audit.thread_delete"),
   121: () => t("audit.command_permission_update"),
+  1000: () => t("audit.placeholder_claim"),
+  1001: () => t("audit.placeholder_release"),
 };
 
 /** @param {App} app @param {string} guildId */
