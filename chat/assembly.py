@@ -34,6 +34,7 @@ from chat.domain.ground import Ground
 from chat.domain.guilds import assemble as guilds
 from chat.domain.imports import assemble as imports
 from chat.domain.interactions import assemble as interactions
+from chat.domain.interactions.answers import Callback
 from chat.domain.messages import assemble as messages
 from chat.domain.people import assemble as people
 from chat.domain.policy import assemble as policy
@@ -124,6 +125,7 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
     blocked_networks = policy_area.blocked.networks
     address_bans = AddressBans(database, clock, settings.ip_ban, blocked_networks, addresses.was_unnamed_proxy)
     gateway = Gateway(core, standing_area, presence_area, accounts_area, people_area, address_bans)
+    applications_area = applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area)
     areas = Areas(
         standing=standing_area,
         policy=policy_area,
@@ -135,8 +137,10 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
         people=people_area,
         webhooks=webhooks.assemble(core, policy_area, messages_area, threads_area),
         guilds=guilds_area,
-        applications=applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area),
-        interactions=interactions.assemble(core, standing_area, messages_area),
+        applications=applications_area,
+        interactions=interactions.assemble(
+            core, standing_area, messages_area, applications_area.endpoints, _read_callback
+        ),
         administration=administration.assemble(
             core,
             standing_area,
@@ -161,6 +165,13 @@ def _guesses(limiter: RateLimiter) -> signing_in.Guesses:
         may_guess_code=lambda user_id: not limiter.take(buckets.SUDO_CODES, user_id),
         wait_to_guess_password=lambda user_id: limiter.take(buckets.SUDO_PASSWORDS, user_id),
     )
+
+
+def _read_callback(content: bytes) -> Callback:
+    """What an application answers in the answer to a request."""
+    from chat.api.routes.interactions.interactions import callback_of  # many a server has no such application
+
+    return callback_of(content)
 
 
 def _ground(surroundings: Surroundings, overrides: Overrides, snowflakes: SnowflakeGenerator) -> Ground:

@@ -20,6 +20,7 @@ from chat.api.mounts import Mount, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
 from chat.api.routes import AT_START
+from chat.api.unread_members import noting_of
 from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
 from chat.auth.client_address import ConnectionCounts
@@ -101,15 +102,11 @@ class Server:
         """Set up what programs of other services expect; the OpenAPI document leaves it out."""
         compat, mounts, second_names = self.settings.compat, list[Mount](), dict[str, str]()
         if compat.discord == "on":
-            from chat.compat.discord import own_operations, rest
-            from chat.compat.discord.events import Translator
-            from chat.compat.discord.gateway import DiscordGateway
+            from chat.compat.discord.rest import MOUNTS
+            from chat.compat.discord.setting_up import set_up
 
-            self._routes.append(own_operations.routes)
-            mounts += rest.MOUNTS
-            members = self.areas.guilds.memberships.every
-            translator = Translator(self.areas.accounts.account_states, self.core.guild_states, members)
-            self.gateway.mount = DiscordGateway(translator, self.core.origins)
+            self._routes.append(set_up(self.core, self.areas, self.gateway))
+            mounts += MOUNTS
         if compat.fluxer == "on":
             from chat.compat import fluxer
 
@@ -360,6 +357,7 @@ class Server:
             per_address=self.http_connections,
             in_threads=self.surroundings.work_in_threads,
             mounts=self._mounts,
+            noting=noting_of(self.settings.compat, everywhere=self.world is not None),
             observers=self._observers,
             tap=self._tap,
             later=_operations_beside_start,

@@ -337,7 +337,8 @@ class Endpoint:
                 request.waited = True
                 arguments["body"] = self._read_body(await self._as_form.received(request))
             else:
-                arguments["body"] = self._read_body(await self._parsed_body(request))
+                values = await self._parsed_body(request)
+                arguments["body"] = self._read_body(values if request.dialect is None else request.dialect.read(values))
         elif self._read_form is not None:
             request.waited = True
             form = await read_body(request.receive, request.headers.get("content-length"))

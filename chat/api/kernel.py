@@ -43,6 +43,7 @@ from chat.api.mounts import DOCUMENTED, NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
 from chat.api.request import ReadHeaders, Request
 from chat.api.routing import RouteTable
+from chat.api.unread_members import UnreadNoting
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import UNREADABLE, ClientAddresses, ConnectionCounts, parse_address
 from chat.classes import define, frozen
@@ -134,6 +135,8 @@ class Kernel:
     _faults: HttpFaults | None = None
     _in_threads: bool = True
     _mounts: Mounts = NO_MOUNTS
+    _noting: UnreadNoting | None = None
+    """Notes what requests say and nothing reads, where somebody wants to know."""
     observers: Sequence[Observer] = ()
     """Are told of each request when it is over."""
     _tap: RequestTap | None = None
@@ -247,6 +250,8 @@ class Kernel:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""
         began = (0, 0) if self._tap is None else self._tap.began()
+        if self._noting is not None:
+            request.unread = self._noting.begin(mounted=found is not None and found.dialect is not None)
         if found is not None and found.dialect is not None:
             request.speak(found.dialect, found.asked)
         shared = found is None or found.shared
@@ -271,6 +276,8 @@ class Kernel:
         finally:
             if seen is not None:
                 seen.request_id, seen.account_id = request.id, request.caller_id
+        if self._noting is not None and found is not None and request.unread is not None:
+            self._noting.tell(request.unread, f"{method} {found.route}")
         if encoded[0] == 401:
             self._bans.note_failure(request.address)
         if self._tap is not None:
@@ -357,6 +364,8 @@ class Kernel:
     def _encode(
         self, answer: Answer, request: Request, *, shared: bool, kept: tuple[str, ...] | None = None
     ) -> Encoded:
+        if request.unread is not None and request.unread.names:
+            answer = attrs.evolve(answer, headers={**answer.headers, **request.unread.header})
         if answer.headers:
             answer = self._mounts.also_named(answer)
         if request.dialect is not None:

@@ -34,6 +34,10 @@ class Dialect(Protocol):
         """Change the request so that it says the same in documented words. Its path is still the one of the mount."""
         ...
 
+    def read(self, body: object) -> object:
+        """The values of a body, in documented words."""
+        ...
+
     def say(self, answer: Answer, request: Request) -> Answer:
         """The answer, of success or of refusal, in the words of the mount."""
         ...

@@ -14,6 +14,7 @@ from chat.api.bodies import Receive, comes_in_parts
 from chat.api.fields import SudoFields
 from chat.api.mounts import Dialect, Mounts
 from chat.api.rate_limit import Bucket, RateLimiter
+from chat.api.unread_members import UnreadMembers
 from chat.auth.client_address import FORWARDED, FORWARDED_FOR, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.passwords import Asker
@@ -135,6 +136,8 @@ class Request:
     """The dialect of the mount that was asked; None at the documented addresses."""
     path: str = attrs.field(default="", init=False)
     """The path that a dialect hears, in place of the mount."""
+    unread: UnreadMembers | None = attrs.field(default=None, init=False)
+    """What its body says and nothing reads; None where nobody wants to know."""
     now_ms: int = attrs.field(default=0, init=False)
     """When the caller was looked up, in Unix milliseconds."""
     waited: bool = attrs.field(default=False, init=False)

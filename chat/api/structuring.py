@@ -18,6 +18,7 @@ from cattrs import AttributeValidationNote, BaseValidationError, Converter
 from cattrs.gen import make_dict_structure_fn
 
 from chat.api.fields import Form, Omitted, Refusal, Rule
+from chat.api.unread_members import CURRENT
 from chat.errors import FieldError, InvalidFormBody
 from chat.protocol.visible_text import is_empty, visible
 from chat.protocol.whole_numbers import whole
@@ -45,7 +46,7 @@ def _once_per_class(make: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
 @_once_per_class
 def body_structure(declared: type[Any]) -> Structure:
     """The function that turns parsed JSON into the declared class; made once per class."""
-    return _structure(_JSON, declared)
+    return _structure(_JSON, declared, is_body=True)
 
 
 @_once_per_class
@@ -67,7 +68,7 @@ def _holds_list(declared: object) -> bool:
     return _is_list(declared) or any(_holds_list(inner) for inner in get_args(declared))
 
 
-def _structure(converter: Converter, declared: type[Any]) -> Structure:
+def _structure(converter: Converter, declared: type[Any], *, is_body: bool = False) -> Structure:
     compiled: list[Callable[[object, object], Any]] = []  # at first use: all together they are half of a server's start
 
     def structure(value: object) -> Any:
@@ -75,9 +76,12 @@ def _structure(converter: Converter, declared: type[Any]) -> Structure:
             compiled.append(converter.get_structure_hook(declared))
         hook = compiled[0]
         try:
-            return hook(value, declared)
+            made = hook(value, declared)
         except (BaseValidationError, InvalidFormBody, Refusal) as error:
             raise InvalidFormBody(list(_field_errors(error, ()))) from None
+        if is_body and (unread := CURRENT.get()) is not None:
+            unread.judge(declared, value)
+        return made
 
     return structure
 

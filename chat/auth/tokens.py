@@ -64,10 +64,6 @@ class TokenMint:
         """An admin API key with this snowflake."""
         return f"{ADMIN_KEY_PREFIX}{key_id}_{self._alphanumeric(ADMIN_KEY_CHARACTERS)}"
 
-    def verify_key(self) -> str:
-        """What GET /v1/applications/@me shows for the sake of libraries; nothing is signed with it."""
-        return self._chance.randbytes(SECRET_BYTES).hex()
-
     def mail_token(self) -> str:
         """What the link in a mail carries."""
         return self._alphanumeric(MAIL_TOKEN_CHARACTERS)

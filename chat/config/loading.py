@@ -37,7 +37,9 @@ DEVELOPMENT: Final[Mapping[str, object]] = {
     "gateway.address_header_for_tests": True,
     "client_packs": False,
     "storage.warn_bytes": 0,
+    "interactions.private_networks_allowed": ("127.0.0.0/8", "::1/128"),
     "compat.discord": "on",
+    "compat.strict": "on",
 }
 """What `chat dev` has in place of the built-in defaults."""
 

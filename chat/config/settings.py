@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import ipaddress
 import re
-from collections.abc import Callable
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from chat.classes import frozen
 from chat.config import broker_address
 from chat.config.declare import setting
 from chat.config.limits import Limits
+from chat.config.programs import CompatSettings, InteractionSettings, is_network, parsed_by
 from chat.registries import limits as documented
 
 DNS_PORT: Final = 53
@@ -44,24 +44,10 @@ def host_and_port(name_server: str) -> tuple[str, int]:
         return str(ipaddress.ip_address(parts.hostname or "")), DNS_PORT if port is None else port
 
 
-def _parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    """Whether a text is one that `parse` takes."""
-
-    def accepts(text: str) -> bool:
-        try:
-            parse(text)
-        except ValueError:
-            return False
-        return True
-
-    return accepts
-
-
-_is_network = _parsed_by(ipaddress.ip_network)
-_is_ip_address = _parsed_by(ipaddress.ip_address)
-_is_name_server = _parsed_by(host_and_port)
-_is_address_with_port = _parsed_by(address_and_port)
-_is_broker = _parsed_by(broker_address.broker_address)
+_is_ip_address = parsed_by(ipaddress.ip_address)
+_is_name_server = parsed_by(host_and_port)
+_is_address_with_port = parsed_by(address_and_port)
+_is_broker = parsed_by(broker_address.broker_address)
 
 
 def _is_colour(text: str) -> bool:
@@ -189,7 +175,7 @@ class IpBanSettings:
         documented.ADDRESS_BAN_MS // 1_000, "how long the address is banned", unit="seconds", minimum=1
     )
     exempt: tuple[str, ...] = setting(
-        ("127.0.0.0/8", "::1"), "networks that are never banned", accepts=_is_network, form="networks"
+        ("127.0.0.0/8", "::1"), "networks that are never banned", accepts=is_network, form="networks"
     )
 
 
@@ -241,7 +227,7 @@ class MediaSettings:
     """Uploaded files; pictures, films, sounds and pages that lie elsewhere."""
 
     private_networks_allowed: tuple[str, ...] = setting(
-        (), "networks that media may be fetched from although they are not public", accepts=_is_network, form="networks"
+        (), "networks that media may be fetched from although they are not public", accepts=is_network, form="networks"
     )
     storage_bytes: int | None = setting(
         None, "uploaded files of all accounts together; null for as much as the disk holds", unit="bytes", minimum=0
@@ -301,7 +287,7 @@ class PushSettings:
         form="a mailto: or https: address", derived="mail.from, else public_url",
     )  # fmt: skip
     private_networks_allowed: tuple[str, ...] = setting(
-        (), "networks of push services that are not public; asked without TLS too", accepts=_is_network, form="networks"
+        (), "networks of push services that are not public; asked without TLS too", accepts=is_network, form="networks"
     )
 
 
@@ -311,14 +297,6 @@ class BillingSettings:
 
     store_url: str | None = setting(None, "the store service", accepts=_is_url, form="an http or https address")
     store_token: str | None = setting(None, "what the store service knows this instance by", secret=True)
-
-
-@frozen
-class CompatSettings:
-    """Programs that were written for other services of this family."""
-
-    fluxer: Literal["on", "off"] = setting("on", "answer at the addresses and headers that their programs expect")
-    discord: Literal["on", "off"] = setting("off", "client libraries of that service: /api/v10 and /gateway?v=10")
 
 
 @frozen(kw_only=True)
@@ -338,7 +316,7 @@ class Settings:
         accepts=_is_origin, form="an origin such as https://chat.example", derived="from host and port",
     )  # fmt: skip
     trusted_proxies: tuple[str, ...] = setting(
-        (), "networks whose forwarded-address header is believed", accepts=_is_network, form="networks"
+        (), "networks whose forwarded-address header is believed", accepts=is_network, form="networks"
     )
     hsts_max_age: int = setting(
         31_536_000, "how long browsers ask by https alone, where the server speaks TLS on the host's own port; 0: no",
@@ -346,7 +324,7 @@ class Settings:
     )  # fmt: skip
     dev_allow: tuple[str, ...] = setting(
         (), "networks that reach the development routes of `chat dev`, beside this machine",
-        accepts=_is_network, form="networks",
+        accepts=is_network, form="networks",
     )  # fmt: skip
     log_level: Literal["debug", "info", "warning", "error"] = setting("info", "the least level that is logged")
     access_log: Literal["on", "off"] = setting("off", "log a line for each request, at the level info")
@@ -435,6 +413,7 @@ class Settings:
     backup: BackupSettings = attrs.field(factory=BackupSettings)
     storage: StorageSettings = attrs.field(factory=StorageSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
+    interactions: InteractionSettings = attrs.field(factory=InteractionSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
     compat: CompatSettings = attrs.field(factory=CompatSettings)
 

@@ -81,7 +81,6 @@ class SeededBot:
     discriminator: int
     token: str = attrs.field(repr=False)
     client_secret: str = attrs.field(repr=False)
-    verify_key: str
 
 
 @frozen
@@ -193,7 +192,6 @@ def compose(chance: random.Random, made_at: int) -> SeededWorld:
             discriminator=chance.randint(1, 9999),
             token=mint.bot_token(application_id),
             client_secret=mint.secret(),
-            verify_key=chance.randbytes(32).hex(),
         )
 
     admin_key_id = next_id()
@@ -307,7 +305,6 @@ def _add_bot(connection: sqlite3.Connection, world: SeededWorld) -> None:
             bot_token_hash=token_hash(bot.token),
             bot_token_preview=token_preview(bot.token),
             bot_token_created_at=moment,
-            verify_key=bot.verify_key,
             created_at=moment,
         ),
     )

@@ -45,6 +45,17 @@ REDIRECTS: Final = 3
 REDIRECTION: Final = frozenset({301, 302, 303, 307, 308})
 
 
+END: Final = h11.EndOfMessage()
+
+
+@frozen
+class PostedBody:
+    """What a POST sends; `headers` have its type."""
+
+    content: bytes = attrs.field(repr=False)
+    headers: tuple[tuple[str, str], ...]
+
+
 class OutsideExchange:
     """A request that was sent. `status` and `headers` (lower-case names) are the answer's."""
 
@@ -55,10 +66,11 @@ class OutsideExchange:
         self.headers: Mapping[str, str] = {}
         self._ended = False
 
-    async def ask(self, target: JudgedTarget, accepted: str = MEDIA_ACCEPTED) -> None:
+    async def ask(self, target: JudgedTarget, accepted: str = MEDIA_ACCEPTED, posted: PostedBody | None = None) -> None:
         """Send the request and read the head of the answer; raises OutsideRefused."""
+        more = () if posted is None else (*posted.headers, ("Content-Length", str(len(posted.content))))
         request = h11.Request(
-            method="GET",
+            method="GET" if posted is None else "POST",
             target=target.path,
             headers=[
                 ("Host", target.host_header),
@@ -66,11 +78,12 @@ class OutsideExchange:
                 ("User-Agent", USER_AGENT),
                 ("Accept-Encoding", "identity"),
                 ("Connection", "close"),
+                *more,
             ],
         )
         try:
-            data = (self._parser.send(request) or b"") + (self._parser.send(h11.EndOfMessage()) or b"")
-            await self._stream.send_all(data)
+            body = [] if posted is None else [h11.Data(data=posted.content)]
+            await self._stream.send_all(b"".join(self._parser.send(each) or b"" for each in (request, *body, END)))
             event = await self._next_event()
             while isinstance(event, h11.InformationalResponse):
                 event = await self._next_event()

@@ -306,6 +306,12 @@ CALLBACKS_OF: Final[Mapping[InteractionType, frozenset[CallbackType]]] = {
 }
 """With what an interaction of each type may be answered first."""
 
+PING: Final = 1
+"""The type of what an application's endpoint is asked when its address is set."""
+
+PONG: Final = 1
+"""The type of what an endpoint answers a ping with, at 200."""
+
 ANSWER_WITHIN_MS: Final = 3_000
 """An interaction without a first answer after this time counts as not answered; a later one is UNKNOWN_INTERACTION."""
 

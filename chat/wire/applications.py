@@ -56,6 +56,10 @@ class Application(TypedDict):
     """Whether adding the bot takes the whole OAuth2 code flow."""
     public_client: bool
     """Whether the application can keep no secret: with PKCE it exchanges codes without one."""
+    interactions_endpoint_url: Address | None
+    """Where the application hears interactions by HTTP; null where its bot hears them at the gateway."""
+    verify_key: str
+    """The public key of the application (Ed25519), in hexadecimal digits."""
     bot: NotRequired[Bot]
     """True for a bot's account; absent for a person's."""
 
@@ -84,6 +88,10 @@ class NewApplication(TypedDict):
     """Whether adding the bot takes the whole OAuth2 code flow."""
     public_client: bool
     """Whether the application can keep no secret: with PKCE it exchanges codes without one."""
+    interactions_endpoint_url: Address | None
+    """Where the application hears interactions by HTTP; null where its bot hears them at the gateway."""
+    verify_key: str
+    """The public key of the application (Ed25519), in hexadecimal digits."""
     client_secret: str
     """The application's secret; an answer shows it once."""
     bot: NewBot
@@ -109,10 +117,12 @@ class OwnApplication(TypedDict):
     """Whether adding the bot takes the whole OAuth2 code flow."""
     public_client: bool
     """Whether the application can keep no secret: with PKCE it exchanges codes without one."""
+    interactions_endpoint_url: Address | None
+    """Where the application hears interactions by HTTP; null where its bot hears them at the gateway."""
+    verify_key: str
+    """The public key of the application (Ed25519), in hexadecimal digits."""
     bot: Bot
     """True for a bot's account; absent for a person's."""
-    verify_key: str
-    """The public key of the application, in hexadecimal digits."""
     owner: PartialUser
     """The account that it belongs to."""
 

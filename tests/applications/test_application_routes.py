@@ -32,7 +32,7 @@ async def test_an_application_comes_with_a_bot_and_its_secrets(chat_world: World
     made = await create(chat_world.bob.rest, redirect_uris=["https://example.com/back", "com.example.app:/back"])
     assert set(made) == {
         "id", "name", "icon", "description", "redirect_uris", "bot_public", "bot_require_code_grant", "public_client",
-        "client_secret", "bot",
+        "client_secret", "bot", "interactions_endpoint_url", "verify_key",
     }  # fmt: skip
     assert made["redirect_uris"] == ["https://example.com/back", "com.example.app:/back"]
     assert re.fullmatch(r"[A-Za-z0-9_-]{43}", made["client_secret"])

@@ -66,7 +66,7 @@ def inhabited(importing: ImportCommand) -> ImportCommand:
             is_bot,
         )
     importing.execute(
-        "INSERT INTO applications (id, owner_id, name, verify_key, created_at) VALUES (?, ?, 'helper', 'x', 5)",
+        "INSERT INTO applications (id, owner_id, name, created_at) VALUES (?, ?, 'helper', 5)",
         APPLICATION,
         ALICE,
     )

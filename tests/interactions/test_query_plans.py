@@ -40,6 +40,8 @@ USES: Final[dict[str, Callable[[sqlite3.Connection], Any]]] = {
     "by_token": lambda connection: interactions.by_token(connection, 2, b"hash"),
     "answer": lambda connection: interactions.answer(connection, 1, CallbackType.MODAL.value),
     "give_up": lambda connection: interactions.give_up(connection, 7, 100),
+    "keep_delivery": lambda connection: interactions.keep_delivery(connection, 1, b"sealed"),
+    "waiting_deliveries": lambda connection: interactions.waiting_deliveries(connection, 5),
     "next_due": interactions.next_due,
     "oldest": interactions.oldest,
     "latest": lambda connection: interactions.latest(connection, 7, 100),

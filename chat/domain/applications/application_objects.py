@@ -9,6 +9,7 @@ from typing import Final, TypedDict
 import attrs
 
 from chat import wire
+from chat.auth.principal import Principal
 from chat.auth.tokens import PREVIEW_CHARACTERS, token_hash
 from chat.domain.policy import account_rules
 from chat.domain.standing.user_objects import partial_user, public_flags
@@ -21,7 +22,7 @@ from chat.store.applications import applications
 from chat.store.applications.applications import Application
 
 
-def application_object(application: Application, bot: Account | None) -> wire.Application:
+def application_object(application: Application, bot: Account | None, verify_key: str) -> wire.Application:
     """An application as its owner sees it; secrets are added where they are told, and nowhere else."""
     shown: wire.Application = {
         "id": str(application.id),
@@ -32,6 +33,8 @@ def application_object(application: Application, bot: Account | None) -> wire.Ap
         "bot_public": application.bot_public,
         "bot_require_code_grant": application.bot_require_code_grant,
         "public_client": application.public_client,
+        "interactions_endpoint_url": application.interactions_endpoint_url,
+        "verify_key": verify_key,
     }
     if bot is not None:
         shown["bot"] = bot_object(bot)
@@ -77,10 +80,10 @@ def public_application(application: Application, bot: Account | None, scopes: Se
 _NOBODY_ASKED: Final[wire.AskedForConsent] = {}
 
 
-def own_application(application: Application, owner: Account, bot: Account) -> wire.OwnApplication:
+def own_application(application: Application, owner: Account, bot: Account, verify_key: str) -> wire.OwnApplication:
     """An application as its own bot sees it: GET /v1/applications/@me."""
-    shown = application_object(application, None)
-    return {**shown, "bot": bot_object(bot), "verify_key": application.verify_key, "owner": partial_user(owner)}
+    shown = application_object(application, None, verify_key)
+    return {**shown, "bot": bot_object(bot), "owner": partial_user(owner)}
 
 
 NAMELESS_BOT: Final = "bot"
@@ -134,6 +137,16 @@ def owned(connection: sqlite3.Connection, user_id: int, application_id: int) -> 
         raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
     if application.owner_id != user_id:
         raise ApiError(ErrorCode.ACCESS_DENIED)
+    return application
+
+
+def held(connection: sqlite3.Connection, principal: Principal, application_id: int) -> Application:
+    """As `owned`; a bot holds the application that it belongs to, and no other one."""
+    if not principal.is_bot:
+        return owned(connection, principal.user_id, application_id)
+    application = applications.by_bot(connection, principal.user_id)
+    if application is None or application.id != application_id:
+        raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
     return application
 
 

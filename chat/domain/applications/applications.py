@@ -18,6 +18,7 @@ from chat.domain.applications.application_objects import (
     bot_object,
     bot_of,
     deleted_bot,
+    held,
     new_bot,
     own_application,
     owned,
@@ -25,6 +26,7 @@ from chat.domain.applications.application_objects import (
     secret_columns,
     token_columns,
 )
+from chat.domain.applications.interaction_endpoints import InteractionEndpoints
 from chat.domain.applications.oauth2_protocol import is_redirect
 from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
@@ -87,6 +89,7 @@ class Applications:
     _rules: ProfileRules
     _memberships: Memberships
     _images: AccountImages
+    _endpoints: InteractionEndpoints
 
     def __attrs_post_init__(self) -> None:
         self._core.errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
@@ -112,7 +115,6 @@ class Applications:
             bot_require_code_grant=new.bot_require_code_grant,
             public_client=new.public_client,
             redirect_uris=new.redirect_uris,
-            verify_key=self._core.mint.verify_key(),
             created_at=now,
             **secret_columns(client_secret, now),
             **token_columns(bot_token, now),
@@ -132,14 +134,17 @@ class Applications:
         made = await self._core.database.write(unit, guard=principal.guard)
         log.info("application created", application_id=application_id, user_id=principal.user_id)
         bot_with_token: wire.NewBot = {**bot_object(made), "token": bot_token}
-        return {**application_object(application, None), "bot": bot_with_token, "client_secret": client_secret}
+        return {**self._object(application, None), "bot": bot_with_token, "client_secret": client_secret}
+
+    def _object(self, application: Application, bot: Account | None) -> wire.Application:
+        return application_object(application, bot, self._endpoints.verify_key(application.id))
 
     async def of_account(self, principal: Principal) -> list[wire.Application]:
         """The caller's applications, oldest first."""
 
         def query(connection: sqlite3.Connection) -> list[wire.Application]:
             own = applications.of_owner(connection, principal.user_id)
-            return [application_object(application, bot_of(connection, application)) for application in own]
+            return [self._object(application, bot_of(connection, application)) for application in own]
 
         return await self._core.database.read(query)
 
@@ -147,7 +152,7 @@ class Applications:
         """One of the caller's applications."""
         reader = self._core.database.reader
         application = owned(reader, principal.user_id, application_id)
-        return application_object(application, bot_of(reader, application))
+        return self._object(application, bot_of(reader, application))
 
     def of_bot(self, principal: Principal) -> wire.OwnApplication:
         """The application that a bot belongs to. Raises UNKNOWN_APPLICATION."""
@@ -156,21 +161,27 @@ class Applications:
         owner = None if application is None else accounts.by_id(reader, application.owner_id)
         if application is None or owner is None:
             raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
-        return own_application(application, owner, principal.account)
+        return own_application(application, owner, principal.account, self._endpoints.verify_key(application.id))
 
     async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> wire.Application:
-        """Change columns: name, redirect_uris, bot_public, bot_require_code_grant, public_client.
+        """Change columns: name, description, redirect_uris, bot_public, bot_require_code_grant, public_client,
+        interactions_endpoint_url. A bot changes its own application.
 
         :raises ApiError: CONTENT_BLOCKED.
-        :raises InvalidFormBody: for redirect addresses that cannot be taken.
+        :raises InvalidFormBody: for redirect addresses that cannot be taken; as `InteractionEndpoints.require_good`.
         """
         self._require_redirects(changes.get("redirect_uris", ()))
         self._rules.require_name(changes.get("name", ""))
+        self._core.blocked.require_text(changes.get("description") or "")
+        present = held(self._core.database.reader, principal, application_id)
+        url = changes.get("interactions_endpoint_url")
+        if url is not None and url != present.interactions_endpoint_url:
+            await self._endpoints.require_good(application_id, url, principal.guard)
 
         def unit(connection: sqlite3.Connection) -> wire.Application:
-            application = attrs.evolve(owned(connection, principal.user_id, application_id), **changes)
+            application = attrs.evolve(held(connection, principal, application_id), **changes)
             applications.replace(connection, application)
-            return application_object(application, bot_of(connection, application))
+            return self._object(application, bot_of(connection, application))
 
         return await self._core.database.write(unit, guard=principal.guard)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chat.classes import frozen
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.applications.applications import Applications
+from chat.domain.applications.interaction_endpoints import InteractionEndpoints
 from chat.domain.applications.oauth2_authorization import BotInstallation, OAuth2Authorization
 from chat.domain.applications.oauth2_identity import OAuth2Identity
 from chat.domain.applications.oauth2_protocol import OAuth2Clients
@@ -18,6 +19,7 @@ from chat.domain.signing_in.assemble import SigningInArea
 @frozen(kw_only=True)
 class ApplicationsArea:
     applications: Applications
+    endpoints: InteractionEndpoints
     oauth2_authorization: OAuth2Authorization
     oauth2_tokens: OAuth2Tokens
     oauth2_identity: OAuth2Identity
@@ -28,7 +30,9 @@ def assemble(
 ) -> ApplicationsArea:
     """Build the area."""
     clients = OAuth2Clients(settings=core.settings)
+    endpoints = InteractionEndpoints(core)
     return ApplicationsArea(
+        endpoints=endpoints,
         applications=Applications(
             core=core,
             usernames=policy.usernames,
@@ -36,6 +40,7 @@ def assemble(
             rules=policy.profile_rules,
             memberships=guilds.memberships,
             images=accounts.account_images,
+            endpoints=endpoints,
         ),
         oauth2_authorization=OAuth2Authorization(
             core, clients=clients, bots=BotInstallation(core=core, memberships=guilds.memberships, roles=guilds.roles)

@@ -22,6 +22,7 @@ from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.interactions.command_options import NamedIds, OptionReading
 from chat.domain.interactions.command_permissions import CommandAccess
+from chat.domain.interactions.endpoint_deliveries import EndpointDeliveries
 from chat.domain.interactions.interaction_objects import (
     LOCALE,
     audience_of,
@@ -103,9 +104,17 @@ class Interactions(DueWork):
     LOOK_SECONDS = 60.0
     EMPTY_SECONDS = 3_600.0
 
-    def __init__(self, core: Core, command_access: CommandAccess, sending: MessageSending, uploads: Uploads) -> None:
+    def __init__(
+        self,
+        core: Core,
+        command_access: CommandAccess,
+        sending: MessageSending,
+        uploads: Uploads,
+        deliveries: EndpointDeliveries,
+    ) -> None:
         self._core = core
         self._uploads = uploads
+        self._deliveries = deliveries
         super().__init__(core.clock)
         self._command_access = command_access
         self._sending = sending
@@ -145,6 +154,36 @@ class Interactions(DueWork):
             due_at=now + ANSWER_WITHIN_MS,
             opened_by=judged.opened_by,
         )
+        told = self._told(principal, access, application, judged, interaction, token)
+        url = application.interactions_endpoint_url
+        delivery = None if url is None else self._deliveries.prepared(interaction, url, told)
+        sealed = None if delivery is None else self._deliveries.sealed(delivery)
+
+        def unit(connection: sqlite3.Connection) -> None:
+            self._insert(connection, interaction, judged.files)
+            if sealed is not None:
+                interactions.keep_delivery(connection, interaction.id, sealed)
+
+        def then(_: None) -> None:
+            if delivery is None:
+                self._core.bus.publish(Event(EventName.INTERACTION_CREATE, told, ToBot(bot_id, access.guild_id)))
+            else:
+                self._deliveries.put(delivery)
+            self._core.bus.publish(Event(EventName.INTERACTION_CREATE, outcome(interaction), audience_of(interaction)))
+            self.look_again()
+
+        await self._core.database.write(unit, then, guard=principal.guard)
+
+    def _told(
+        self,
+        principal: Principal,
+        access: ChannelAccess,
+        application: Application,
+        judged: _Judged,
+        interaction: Interaction,
+        token: str,
+    ) -> wire.ToldInteraction:
+        """INTERACTION_CREATE as the application hears it."""
         told = interaction_told(
             interaction,
             token,
@@ -157,16 +196,7 @@ class Interactions(DueWork):
         )
         if judged.message is not None:
             told["message"] = judged.message
-
-        def unit(connection: sqlite3.Connection) -> None:
-            self._insert(connection, interaction, judged.files)
-
-        def then(_: None) -> None:
-            self._core.bus.publish(Event(EventName.INTERACTION_CREATE, told, ToBot(bot_id, access.guild_id)))
-            self._core.bus.publish(Event(EventName.INTERACTION_CREATE, outcome(interaction), audience_of(interaction)))
-            self.look_again()
-
-        await self._core.database.write(unit, then, guard=principal.guard)
+        return told
 
     def _insert(self, connection: sqlite3.Connection, interaction: Interaction, files: Sequence[Attachment]) -> None:
         gone = applications.by_id(connection, interaction.application_id) is None

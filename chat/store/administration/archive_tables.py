@@ -145,7 +145,7 @@ USER_TABLES: Final = (
         "applications",
         """
         id, name, description, icon, bot_user_id, bot_public, bot_require_code_grant, public_client, redirect_uris,
-        created_at
+        interactions_endpoint_url, created_at
         """,
         of="owner_id",
     ),

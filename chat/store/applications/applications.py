@@ -33,7 +33,8 @@ class Application:
     bot_token_created_at: int | None = None
     public_client: bool = attrs.field(default=False, converter=bool)
     """Whether the application says that it can keep no secret: with PKCE it redeems codes without one."""
-    verify_key: str = ""
+    interactions_endpoint_url: str | None = None
+    """Where the application hears interactions, in place of its bot's gateway sessions."""
     created_at: int = 0
 
 

@@ -90,7 +90,7 @@ def answer(
     """Note the first answer; False where there is one already, or where it counts as not answered."""
     cursor = connection.execute(
         """
-        UPDATE interactions SET due_at = NULL, answered_with = ?, answer_id = ?, form = ?
+        UPDATE interactions SET due_at = NULL, sealed_delivery = NULL, answered_with = ?, answer_id = ?, form = ?
          WHERE id = ? AND answered_with IS NULL AND due_at IS NOT NULL
         """,
         (answered_with, answer_id, None if form is None else json.dumps(form), interaction_id),
@@ -102,8 +102,25 @@ def give_up(connection: sqlite3.Connection, now: int, limit: int) -> list[Intera
     """The interactions that count as not answered from this moment on."""
     rows = connection.execute(f"{_SELECT} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?", (now, limit)).fetchall()
     found = [Interaction(*row) for row in rows]
-    connection.executemany("UPDATE interactions SET due_at = NULL WHERE id = ?", [(each.id,) for each in found])
+    connection.executemany(
+        "UPDATE interactions SET due_at = NULL, sealed_delivery = NULL WHERE id = ?", [(each.id,) for each in found]
+    )
     return found
+
+
+def keep_delivery(connection: sqlite3.Connection, interaction_id: int, sealed: bytes) -> None:
+    """Keep what the application's endpoint is told, until it has answered."""
+    connection.execute("UPDATE interactions SET sealed_delivery = ? WHERE id = ?", (sealed, interaction_id))
+
+
+def waiting_deliveries(connection: sqlite3.Connection, now: int) -> list[tuple[Interaction, bytes]]:
+    """The interactions that endpoints were told, or were to be, and have not answered; with what was kept for each."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS}, sealed_delivery FROM interactions "  # noqa: S608 - our own names
+        "WHERE due_at > ? AND sealed_delivery IS NOT NULL ORDER BY due_at, id",
+        (now,),
+    ).fetchall()
+    return [(Interaction(*row[:-1]), row[-1]) for row in rows]
 
 
 def next_due(connection: sqlite3.Connection) -> int | None:

@@ -183,6 +183,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
             17,
             f'{{"user_id": {alice}}}',
             f'{{"title": "{name}"}}',
+            b"1",
         ),
         "ephemeral_messages": (17, 16, f'{{"content": "to {name}"}}'),
         "kept_timeouts": (guild, alice, 9 * 10**12, 1),

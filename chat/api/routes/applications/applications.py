@@ -50,6 +50,7 @@ class ChangeApplication:
     bot_public: Maybe[bool] = OMITTED
     bot_require_code_grant: Maybe[bool] = OMITTED
     public_client: Maybe[bool] = OMITTED
+    interactions_endpoint_url: Maybe[Annotated[str, Exact(), Length(1, REDIRECT_LENGTH)] | None] = OMITTED
 
 
 @frozen(kw_only=True)

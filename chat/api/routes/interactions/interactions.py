@@ -11,6 +11,7 @@ import attrs
 
 from chat import wire
 from chat.api.answers import Answer
+from chat.api.bodies import parse_json
 from chat.api.fields import Length, Snowflake
 from chat.api.message_bodies import (
     ComponentBodies,
@@ -240,6 +241,16 @@ def _form(kind: CallbackType, data: Data, files: Files) -> Callback:
     body: FormDescription = body_structure(FormDescription)(data)
     components = placed_components(body.components, ComponentPlace.FORM)
     return Callback(type=kind, form=Form(body.custom_id, body.title, components))
+
+
+def callback_of(content: bytes) -> Callback:
+    """The first answer that an endpoint has given in the answer to a request; it brings no files.
+
+    :raises InvalidFormBody: as for a body of the address of callbacks.
+    """
+    body: CallbackBody = body_structure(CallbackBody)(parse_json(content, empty_strings_are_null=False))
+    with _below_data():
+        return READERS[body.type](body.type, body.data or {}, ())
 
 
 READERS: Final[Mapping[CallbackType, Callable[[CallbackType, Data, Files], Callback]]] = {
