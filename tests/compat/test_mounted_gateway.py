@@ -324,7 +324,7 @@ async def test_without_the_setting_there_is_no_such_version(chat_world: World, a
 
 
 async def test_other_versions_are_none(chat_world: World, autojump_clock: MockClock) -> None:
-    bot = await chat_world.bot.open(query="v=8", hello=False)
+    bot = await chat_world.bot.open(query="v=7", hello=False)
     assert (await bot.closed()).code == 4012
 
 

@@ -20,7 +20,7 @@ from tests.compat.mounted import REST
 from tests.webhooks.surfaces import data_uri, png
 
 
-@pytest.mark.parametrize("version", ["9", "10"])
+@pytest.mark.parametrize("version", ["8", "9", "10"])
 async def test_the_gateway_is_told_with_and_without_a_token(chat_world: World, version: str) -> None:
     told_to_all = (await chat_world.anyone.get(f"/api/v{version}/gateway")).expect(200)
     assert told_to_all == {"url": "ws://127.0.0.1:8080/gateway"}
@@ -286,3 +286,71 @@ async def test_members_of_each_role_are_counted(chat_world: World) -> None:
     (await chat_world.alice.rest.put(f"/v1{guild}/members/{chat_world.bob.id}/roles/{made}")).expect(204)
     counts = (await chat_world.bot.rest.get(f"{REST}{guild}/roles/member-counts")).expect(200)
     assert counts == {made: 1, empty: 0}
+
+
+async def test_permissions_have_what_goes_with_writing(chat_world: World) -> None:
+    path = f"/guilds/{chat_world.guild_id}/roles"
+    alice = chat_world.alice.rest
+    written, read = 1 << 11, 1 << 10
+    for name, bits in (("Writers", written | read), ("Readers", read)):
+        (await alice.post(f"/v1{path}", {"name": name, "permissions": str(bits)})).expect(200)
+    roles = {role["name"]: int(role["permissions"]) for role in (await alice.get(f"{REST}{path}")).expect(200)}
+    beside = 1 << 31 | 1 << 49 | 1 << 50
+    assert roles["Writers"] == written | read | beside
+    assert roles["Readers"] == read
+    (ours,) = [role for role in (await alice.get(f"/v1{path}")).expect(200) if role["name"] == "Writers"]
+    assert int(ours["permissions"]) == written | read
+    # What a library read there it writes back.
+    changed = await alice.patch(f"{REST}{path}/{ours['id']}", {"permissions": str(roles["Writers"])})
+    assert int(changed.expect(200)["permissions"]) == roles["Writers"]
+    overwrite = {"type": 0, "allow": "0", "deny": str(written)}
+    target = f"/v1/channels/{chat_world.channel_id}/permissions/{ours['id']}"
+    (await alice.put(target, overwrite)).expect(204)
+    channel = (await alice.get(f"{REST}/channels/{chat_world.channel_id}")).expect(200)
+    (shown,) = [each for each in channel["permission_overwrites"] if each["id"] == ours["id"]]
+    assert (shown["allow"], int(shown["deny"])) == ("0", written | beside)
+
+
+async def test_many_are_banned_at_once(chat_world: World) -> None:
+    alice, guild = chat_world.alice.rest, f"/guilds/{chat_world.guild_id}"
+    named = [chat_world.bob.id, chat_world.carol.id, chat_world.alice.id, "5", chat_world.bob.id]
+    told = (await alice.post(f"{REST}{guild}/bulk-ban", {"user_ids": named, "delete_message_seconds": 60})).expect(200)
+    assert told == {
+        "banned_users": [chat_world.bob.id, chat_world.carol.id],
+        "failed_users": [chat_world.alice.id, "5"],
+    }
+    banned = (await alice.get(f"/v1{guild}/bans")).expect(200)
+    assert {each["user"]["id"] for each in banned} == set(told["banned_users"])
+    assert (await chat_world.bot.rest.post(f"{REST}{guild}/bulk-ban", {"user_ids": named})).json()["code"] == 50013
+    assert (await alice.post(f"{REST}{guild}/bulk-ban", {"user_ids": []})).json()["code"] == 50035
+    assert (await alice.post(f"{REST}{guild}/bulk-ban", {"user_ids": ["5"] * 201})).json()["code"] == 50035
+
+
+async def test_a_preview_is_what_the_guild_is(chat_world: World) -> None:
+    shown = (await chat_world.bot.rest.get(f"{REST}/guilds/{chat_world.guild_id}/preview")).expect(200)
+    guild = (await chat_world.bot.rest.get(f"{REST}/guilds/{chat_world.guild_id}?with_counts=true")).expect(200)
+    assert (shown["id"], shown["name"], shown["approximate_member_count"]) == (guild["id"], guild["name"], 4)
+    assert guild["approximate_member_count"] == 4
+    assert (await HttpClient(chat_world.route).get(f"{REST}/guilds/{chat_world.guild_id}/preview")).status == 401
+
+
+async def test_a_bot_changes_its_own_application(chat_world: World) -> None:
+    path = f"{REST}/applications/@me"
+    changed = (await chat_world.bot.rest.patch(path, {"description": "Says hello."})).expect(200)
+    assert (changed["description"], changed["id"]) == ("Says hello.", chat_world.bot.application_id)
+    assert (await chat_world.bot.rest.get("/v1/applications/@me")).expect(200)["description"] == "Says hello."
+    assert (await chat_world.bot.rest.patch(path, {"description": None})).expect(200)["description"] == ""
+    assert (await chat_world.bot.rest.patch(path, {"description": "x" * 401})).json()["code"] == 50035
+    assert (await chat_world.bot.rest.patch(path, {"tags": ["fun"]})).json()["code"] == 50035
+    refused = await chat_world.bot.rest.patch(path, {"interactions_endpoint_url": "https://10.0.0.7/"})
+    assert refused.json()["errors"]["interactions_endpoint_url"]["_errors"]
+    assert (await chat_world.alice.rest.patch(path, {"description": "x"})).status == 401
+
+
+async def test_a_role_has_the_first_of_its_colours(chat_world: World) -> None:
+    path, alice = f"{REST}/guilds/{chat_world.guild_id}/roles", chat_world.alice.rest
+    colors = {"primary_color": 255, "secondary_color": None, "tertiary_color": None}
+    made = (await alice.post(path, {"name": "Blue", "colors": colors})).expect(200)
+    assert (made["color"], made["colors"]["primary_color"]) == (255, 255)
+    refused = await alice.patch(f"{path}/{made['id']}", {"colors": {**colors, "secondary_color": 3}})
+    assert refused.json()["errors"]["colors"]["_errors"][0]["code"] == "NOT_SUPPORTED_HERE"

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import frozen
+from chat.registries.permissions import Permission
 
 Object = dict[str, Any]
 """An object of any kind, of which the mount changes a few members."""
@@ -65,6 +66,11 @@ def _invite(invite: Object) -> None:
         invite["guild"] = INVITE_GUILD | invite["guild"]
 
 
+def _guild_counts(guild: Object) -> None:
+    guild.setdefault("approximate_member_count", guild["member_count"])
+    guild.setdefault("approximate_presence_count", guild["online_count"])
+
+
 def _counts(reaction: Object) -> None:
     reaction.setdefault("count_details", {"burst": 0, "normal": reaction["count"]})
 
@@ -93,6 +99,21 @@ def _format(sticker: Object) -> None:
     sticker.setdefault("format_type", _format_of(sticker))
     tags = sticker.get("tags", [])
     sticker["tags"] = tags if isinstance(tags, str) else ",".join(tags)
+
+
+PERMISSIONS: Final = frozenset({"permissions", "app_permissions", "allow", "deny"})
+"""Members that are permissions, in decimal digits."""
+
+WITH_SENDING: Final = 1 << 31 | 1 << 49 | 1 << 50
+"""Bits that mean there what SEND_MESSAGES allows here: commands, polls, and applications of accounts."""
+
+
+def _with_what_sending_allows(permissions: Any) -> Any:
+    """Permissions as they are there: who may write here may do what these bits stand for."""
+    if not isinstance(permissions, str) or not permissions.isdecimal():
+        return permissions
+    bits = int(permissions)
+    return str(bits | WITH_SENDING) if bits & Permission.SEND_MESSAGES else permissions
 
 
 STICKER_PNG: Final = 1
@@ -132,6 +153,7 @@ WHOLE_GUILD: Final = ObjectKind(
     {"guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
     _large,
 )
+COUNTED_GUILD: Final = ObjectKind(("online_count", "member_count", "owner_id"), made=_guild_counts)
 INVITE: Final = ObjectKind(("presence_count", "member_count", "code", "channel"), made=_invite)
 INVITE_GUILD: Final[Object] = {"description": None, "nsfw_level": 0, "vanity_url_code": None, "verification_level": 0}
 """What the guild of an invite lacks: those who hold a code are told no more of it."""
@@ -156,7 +178,8 @@ APPLICATION: Final = ObjectKind(
 CHANNEL: Final = ObjectKind(("default_auto_archive_duration", "type"), made=_archive_duration)
 
 DEMANDED: Final = (
-    ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, INVITE, AUDIT_LOG, APPLICATION, CHANNEL,
+    ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, COUNTED_GUILD,
+    INVITE, AUDIT_LOG, APPLICATION, CHANNEL,
 )  # fmt: skip
 _BY_FIRST_MARK: Final = {kind.marks[0]: kind for kind in DEMANDED}
 _FIRST_MARKS: Final = _BY_FIRST_MARK.keys()
@@ -178,6 +201,8 @@ def _completed_object(value: Object) -> Object:
     for name, member in value.items():
         if member.__class__ in _CONTAINERS:
             made[name] = completed({"id": None, **member} if name == "emoji" and member.__class__ is dict else member)
+    for name in PERMISSIONS & made.keys():
+        made[name] = _with_what_sending_allows(made[name])
     known = 0
     while known != len(made):  # what was added can make it another kind as well
         known = len(made)

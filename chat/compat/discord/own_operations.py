@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, TypedDict
 
 from chat import wire
 from chat.api import buckets
-from chat.api.fields import Length, Range
-from chat.api.operation import Policy, Request, Routes
-from chat.api.routes.applications.applications import list_applications_or_get_own
+from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, named_members
+from chat.api.operation import Bucket, Policy, Request, Routes
+from chat.api.routes.applications.applications import REDIRECT_LENGTH, list_applications_or_get_own
 from chat.api.routes.guilds import guild_channels, invites, members
 from chat.api.routes.guilds import guilds as guild_routes
 from chat.api.schemas.shapes import ANYTHING
@@ -19,8 +19,12 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.guilds.bans import NewBan
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.threads.assemble import ThreadsArea
+from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
+from chat.registries.permissions import Permission
 from chat.store.guilds import guilds as guild_rows
 from chat.store.guilds import members as member_rows
 
@@ -32,6 +36,10 @@ FOUND_MAXIMUM: Final = 1_000
 
 Empty = list[object] | dict[str, list[object]]
 """A list without entries, or an object whose list has none."""
+
+CHANGE_OWN_APPLICATION: Final = Bucket("application:own:change", 10, 60_000)
+DESCRIPTION_LENGTH: Final = 400
+BANNED_AT_ONCE: Final = 200
 
 EMPTY: Final[Mapping[str, Empty]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
 
@@ -68,6 +76,102 @@ async def get_own_application(
     user_id = request.principal.user_id
     count = await core.database.read(lambda connection: guild_rows.count_of_user(connection, user_id))
     return {**found, "approximate_guild_count": count}
+
+
+@frozen(kw_only=True)
+class ChangeOwnApplication:
+    """What a bot changes about its application."""
+
+    description: Maybe[Annotated[str, Length(0, DESCRIPTION_LENGTH)] | None] = OMITTED
+    interactions_endpoint_url: Maybe[Annotated[str, Exact(), Length(1, REDIRECT_LENGTH)] | None] = OMITTED
+
+
+@routes.operation(
+    "PATCH",
+    f"{OWN}/application",
+    policy=Policy.OWN_APPLICATION,
+    bucket=CHANGE_OWN_APPLICATION,
+    name="mount_change_own_application",
+)
+async def change_own_application(
+    request: Request, core: Core, applications: ApplicationsArea, body: ChangeOwnApplication
+) -> list[wire.Application] | CountedApplication:
+    """Change the bot's own application, and answer with it."""
+    application_id = int(applications.applications.of_bot(request.principal)["id"])
+    await applications.applications.change(request.principal, application_id, named_members(body))
+    return await get_own_application(request, core, applications)
+
+
+class GuildPreview(TypedDict):
+    """A guild as libraries show it to those who think of joining; here its members alone read it."""
+
+    id: str
+    name: str
+    icon: str | None
+    splash: str | None
+    discovery_splash: None
+    """No guild has one here."""
+    description: None
+    """No guild has one here."""
+    features: list[str]
+    emojis: list[wire.Emoji]
+    stickers: list[wire.Sticker]
+    approximate_member_count: int
+    approximate_presence_count: int
+
+
+@routes.operation(
+    "GET", OWN + "/guilds/{guild_id}/preview", bucket=guild_routes.GET_GUILD, name="mount_get_guild_preview"
+)
+async def get_guild_preview(request: Request, guilds: GuildsArea, guild_id: int) -> GuildPreview:
+    """What a guild looks like from outside."""
+    guild = await guilds.guilds.get(request.principal, guild_id)
+    return {
+        "id": guild["id"],
+        "name": guild["name"],
+        "icon": guild["icon"],
+        "splash": guild["splash"],
+        "discovery_splash": None,
+        "description": None,
+        "features": guild["features"],
+        "emojis": guild["emojis"],
+        "stickers": guild["stickers"],
+        "approximate_member_count": guild["member_count"],
+        "approximate_presence_count": guild["online_count"],
+    }
+
+
+@frozen(kw_only=True)
+class BanMany:
+    """The accounts to ban, and of which time their messages are to go."""
+
+    user_ids: Annotated[tuple[Snowflake, ...], Items(1, BANNED_AT_ONCE)]
+    delete_message_seconds: Annotated[int, Range(0, members.DELETED_DAYS_MAXIMUM * members.DAY_SECONDS)] = 0
+
+
+class BannedMany(TypedDict):
+    """What became of each account."""
+
+    banned_users: list[str]
+    failed_users: list[str]
+    """Unknown ones, and those who do not stand below the caller."""
+
+
+@routes.operation("POST", OWN + "/guilds/{guild_id}/bulk-ban", bucket=members.CHANGE_BAN, name="mount_ban_many")
+async def ban_many(request: Request, core: Core, guilds: GuildsArea, guild_id: int, body: BanMany) -> BannedMany:
+    """Ban accounts one after the other, each whole in itself."""
+    core.access.guild(request.principal, guild_id, Permission.BAN_MEMBERS)
+    new, told = NewBan(delete_message_seconds=body.delete_message_seconds), BannedMany(banned_users=[], failed_users=[])
+    for user_id in dict.fromkeys(body.user_ids):
+        try:
+            await guilds.bans.ban(request.principal, guild_id, user_id, new, request.audit_log_reason)
+        except ApiError as error:
+            if error.code not in (ErrorCode.UNKNOWN_USER, ErrorCode.MISSING_PERMISSIONS):
+                raise
+            told["failed_users"].append(str(user_id))
+        else:
+            told["banned_users"].append(str(user_id))
+    return told
 
 
 @frozen

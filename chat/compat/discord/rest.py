@@ -12,6 +12,7 @@ import attrs
 from chat.api.answers import Answer, refusal
 from chat.api.mounts import Dialect, Mount
 from chat.api.operation import Request
+from chat.api.unread_members import HEADER as NOT_SUPPORTED
 from chat.compat.discord import errors
 from chat.compat.discord.objects import completed
 from chat.compat.discord.own_operations import OWN
@@ -32,6 +33,9 @@ ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("GET", "/v1/sticker-packs", "GET", f"{OWN}/empty/sticker_packs"),
     ("GET", "/v1/oauth2/applications/@me", "GET", f"{OWN}/application"),
     ("GET", "/v1/applications/@me", "GET", f"{OWN}/application"),
+    ("PATCH", "/v1/applications/@me", "PATCH", f"{OWN}/application"),
+    ("POST", "/v1/guilds/{}/bulk-ban", "POST", OWN + "/guilds/{}/bulk-ban"),
+    ("GET", "/v1/guilds/{}/preview", "GET", OWN + "/guilds/{}/preview"),
     ("GET", "/v1/guilds/{}/members/search", "GET", OWN + "/guilds/{}/members"),
     ("GET", "/v1/guilds/{}/roles/member-counts", "GET", OWN + "/guilds/{}/role-counts"),
     ("DELETE", "/v1/channels/{}", "DELETE", OWN + "/channels/{}"),
@@ -54,16 +58,16 @@ ONE_OF: Final[tuple[tuple[str, str, ErrorCode], ...]] = (
 
 MISSING: Final[tuple[tuple[str, str], ...]] = (
     ("/v1/guilds/{}/auto-moderation", "auto-moderation rules"),
-    ("/v1/guilds/{}/bulk-ban", "bans of many accounts at once"),
     ("/v1/guilds/{}/integrations", "integrations"),
     ("/v1/guilds/{}/onboarding", "onboarding"),
-    ("/v1/guilds/{}/preview", "previews of guilds"),
     ("/v1/guilds/{}/prune", "pruning of members"),
     ("/v1/guilds/{}/scheduled-events", "scheduled events"),
     ("/v1/guilds/{}/soundboard-sounds", "sounds of guilds"),
     ("/v1/guilds/{}/templates", "templates by these addresses"),
     ("/v1/guilds/{}/welcome-screen", "welcome screens"),
     ("/v1/guilds/{}/widget", "widgets"),
+    ("/v1/guilds/{}/widget.json", "widgets"),
+    ("/v1/guilds/{}/widget.png", "widgets"),
     ("/v1/applications/{}/emojis", "emojis of applications"),
     ("/v1/applications/{}/entitlements", "purchases"),
     ("/v1/applications/{}/role-connections", "role connections"),
@@ -104,6 +108,15 @@ class DiscordDialect(Dialect):
             headers[AUDIT_LOG_REASON] = unquote(headers[AUDIT_LOG_REASON], "latin-1")
         request.authorizations[:] = [_credential(each) for each in request.authorizations]
 
+    def read(self, body: object) -> object:
+        if not isinstance(body, dict) or not isinstance(body.get("colors"), dict):
+            return body
+        # Newer libraries name the colour of a role in an object of three, of which there is one here.
+        colors = {name: value for name, value in body["colors"].items() if value is not None}
+        primary = colors.pop("primary_color", None)
+        rest = {name: value for name, value in body.items() if name != "colors"}
+        return {**({} if primary is None else {"color": primary}), **rest, **({"colors": colors} if colors else {})}
+
     def say(self, answer: Answer, request: Request) -> Answer:
         if answer.status >= 400:
             return _refused(_named(answer, request.path))
@@ -126,7 +139,8 @@ def _named(answer: Answer, path: str) -> Answer:
     missing = next((what for pattern, what in _MISSING if pattern.fullmatch(path)), None)
     if missing is None:
         return answer
-    return attrs.evolve(answer, body={**body, "message": f"This server has no {missing}."})
+    said = {**body, "message": f"This server has no {missing}."}
+    return attrs.evolve(answer, headers={**answer.headers, NOT_SUPPORTED: missing}, body=said)
 
 
 def _id_of(each: Mapping[str, Any]) -> object:
@@ -150,4 +164,4 @@ def _refused(answer: Answer) -> Answer:
 
 _DIALECT: Final = DiscordDialect()
 
-MOUNTS: Final = tuple(Mount(f"/api/v{version}/", "/v1/", _DIALECT) for version in ("10", "9"))
+MOUNTS: Final = tuple(Mount(f"/api/v{version}/", "/v1/", _DIALECT) for version in ("10", "9", "8"))

@@ -34,7 +34,7 @@ from chat.registries.opcodes import IdentifyFlag, Opcode
 MOUNT: Final = "discord"
 """What the mount is called among sessions."""
 
-VERSIONS: Final = frozenset({"10", "9"})
+VERSIONS: Final = frozenset({"10", "9", "8"})
 IN_ORDER: Final = ConnectionQuery(version_accepted=True, compressed=False)
 
 ZLIB_LEVEL: Final = 1
