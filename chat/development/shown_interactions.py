@@ -1,5 +1,5 @@
-"""What people did with applications lately: each interaction with its token, its answers and its clock (development.md,
-The workbench).
+"""What people did with applications lately: each interaction with its token, its answers and its clock (workbench.md,
+Commands of a bot).
 
 The store knows how each stands; tokens are there as hashes, so they come from what the bot was told.
 """
