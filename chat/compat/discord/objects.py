@@ -54,7 +54,7 @@ def _message(message: Object) -> None:
 def _snapshot(snapshot: Any) -> Any:
     if not isinstance(snapshot, dict) or "message" in snapshot:
         return snapshot
-    message = {"mentions": [], "components": [], **snapshot}
+    message = {"attachments": [], "components": [], "embeds": [], "mentions": [], **snapshot}
     _sticker_items(message)
     return {"message": message}
 
@@ -77,6 +77,13 @@ def _counts(reaction: Object) -> None:
 
 def _description(application: Object) -> None:
     application["description"] = application.get("description") or ""
+
+
+def with_guild(stickers: Any, guild_id: str) -> None:
+    """Let each sticker of a guild name it: libraries index `guild_id`."""
+    for sticker in stickers if isinstance(stickers, list) else ():
+        if isinstance(sticker, dict) and "tags" in sticker:
+            sticker.setdefault("guild_id", guild_id)
 
 
 def _large(guild: Object) -> None:
@@ -201,6 +208,10 @@ def _completed_object(value: Object) -> Object:
     for name, member in value.items():
         if member.__class__ in _CONTAINERS:
             made[name] = completed({"id": None, **member} if name == "emoji" and member.__class__ is dict else member)
+    if "stickers" in made and "emojis" in made:  # a guild, or what shows one
+        with_guild(made["stickers"], made["id"])
+    elif "stickers" in made and "guild_id" in made:
+        with_guild(made["stickers"], made["guild_id"])
     for name in PERMISSIONS & made.keys():
         made[name] = _with_what_sending_allows(made[name])
     known = 0

@@ -14,7 +14,7 @@ from chat.api.mounts import Dialect, Mount
 from chat.api.operation import Request
 from chat.api.unread_members import HEADER as NOT_SUPPORTED
 from chat.compat.discord import errors
-from chat.compat.discord.objects import completed
+from chat.compat.discord.objects import completed, with_guild
 from chat.compat.discord.own_operations import OWN
 from chat.compat.discord.tokens import own_form
 from chat.errors import ApiError
@@ -86,6 +86,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 _ADDRESSES: Final = tuple((method, _pattern(path), there, target) for method, path, there, target in ADDRESSES)
 _MISSING: Final = tuple((re.compile(f"{_pattern(path).pattern}(/.*)?"), what) for path, what in MISSING)
+_STICKERS: Final = re.compile(r"/v1/guilds/([0-9]+)/stickers(?:/|$)")
 _ONE_OF: Final = tuple((_pattern(path), target, unknown) for path, target, unknown in ONE_OF)
 
 
@@ -128,7 +129,10 @@ class DiscordDialect(Dialect):
                 body = next((each for each in body if _id_of(each) == found[2]), None)
                 if body is None:
                     return _refused(refusal(ApiError(unknown)))
-        return attrs.evolve(answer, body=completed(body))
+        made = completed(body)
+        if found := _STICKERS.match(request.path):
+            with_guild(made if isinstance(made, list) else [made], found[1])
+        return attrs.evolve(answer, body=made)
 
 
 def _named(answer: Answer, path: str) -> Answer:
