@@ -7,6 +7,7 @@ import sqlite3
 import pytest
 from trio.testing import MockClock
 
+from chat.compat.discord import own_operations
 from chat.development.routes import ROUTES
 from chat.domain.policy.errands import Errands
 from chat.registries.jobs import ErrandKind
@@ -19,8 +20,9 @@ from tests.units import table
 
 
 def test_the_table_names_what_there_is() -> None:
-    development = {f"{operation.method} {operation.path}" for module in ROUTES for operation in module.operations}
-    for name in table()["operations"].keys() - development:
+    modules = (*ROUTES, own_operations.routes)
+    elsewhere = {f"{operation.method} {operation.path}" for module in modules for operation in module.operations}
+    for name in table()["operations"].keys() - elsewhere:
         method, path = name.split(" ")
         found = operations().find(path)
         assert found is not None, name

@@ -83,7 +83,7 @@ TOLD: Final = {
     "permission_overwrites": "",
     "threads": "archive_timestamp total_message_sent member_count archive_at guild_id parent_id",
     "messages": "flags nonce",
-    "message_mentions": "counted",
+    "message_mentions": "counted claimed_from",
     "message_role_mentions": "",
     "attachments": "capability_hash expires_at file_id scheduled_id",
     "expressions": "guild_id",

@@ -84,6 +84,7 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
     assert len(found) > 30
     assert watch.statements == [
         "SELECT messages",
+        "SELECT messages",  # all columns of the one that is not plain
         "SELECT message_mentions",  # of the one that tells of a member who came
         "SELECT message_role_mentions",
         "SELECT users",  # whom that one names

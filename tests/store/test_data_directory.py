@@ -131,7 +131,9 @@ def seal_something(directory: DataDirectory, kind: str) -> None:
     with contextlib.closing(connect(directory.database)) as connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         columns = list(connection.execute(f"PRAGMA table_info({table})"))
-        values = {name: 1 for _, name, _, needed, default, _ in columns if needed and default is None} | {context: 7}
+        needed = [(name, kind) for _, name, kind, needed, default, _ in columns if needed and default is None]
+        values: dict[str, object] = {name: b"1" if kind == "BLOB" else 1 for name, kind in needed}
+        values[context] = 7
         values[column] = {"TEXT": "c2VhbGVk", "BLOB": b"sealed"}[next(row[2] for row in columns if row[1] == column)]
         places = ", ".join("?" * len(values))
         statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"  # noqa: S608 - our own names

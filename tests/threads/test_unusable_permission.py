@@ -107,6 +107,7 @@ LOOKS: Final = re.compile(rf"(?:\.may\(|& )(?:Permission\.)?({ELEVATED_NAMES})\b
 
 REASONS: Final = {
     ("applications/oauth2_authorization.py", "MANAGE_GUILD"): "in the unit, after `Access.guild` has required it",
+    ("guilds/claims.py", "MANAGE_GUILD"): "what is shown; where it decides, `Access.guild` requires it",
     ("guilds/invites.py", "MANAGE_GUILD"): "which of two permissions is then required",
     ("guilds/member_changes.py", "MODERATE_MEMBERS"): "of the one who is timed out",
     ("guilds/member_lists.py", "MANAGE_GUILD"): "what is shown",

@@ -25,6 +25,7 @@ from chat.domain.administration.admin_audit_log import NO_TARGET, AdminAuditLog,
 from chat.domain.administration.guilds import features_metadata
 from chat.domain.guilds.guild_changes import changes_availability
 from chat.domain.guilds.invites import CODE_ALPHABET, CODE_CHARACTERS, INVITABLE_CHANNEL_TYPES, InviteTerms, Randomness
+from chat.domain.interactions import endpoint_deliveries
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in import mfa_codes
@@ -367,6 +368,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     sealed_secrets.BACKUP_CODES: mfa_codes.SEALED_BACKUP_CODES,
     sealed_secrets.WEBHOOKS: webhooks.SEALED_FOR,
     sealed_secrets.MAILS: OUTBOX_PURPOSE,
+    sealed_secrets.DELIVERIES: endpoint_deliveries.SEALED_FOR,
 }
 """For each kind of secret: the purpose with which it is encrypted."""
 

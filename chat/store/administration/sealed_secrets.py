@@ -13,12 +13,14 @@ AUTHENTICATORS: Final = "authenticators"
 BACKUP_CODES: Final = "backup codes"
 WEBHOOKS: Final = "webhook tokens"
 MAILS: Final = "waiting mails"
+DELIVERIES: Final = "waiting interactions"
 
 COLUMNS: Final[Mapping[str, tuple[str, str, str]]] = {
     AUTHENTICATORS: ("users", "id", "totp_secret"),
     BACKUP_CODES: ("backup_codes", "user_id", "sealed_code"),
     WEBHOOKS: ("webhooks", "id", "sealed_token"),
     MAILS: ("mail_outbox", "recipient", "sealed_letter"),
+    DELIVERIES: ("interactions", "id", "sealed_delivery"),
 }
 """By kind: the table, the column that is the context of the sealing, and the column with what is sealed."""
 
