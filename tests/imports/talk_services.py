@@ -24,8 +24,8 @@ PLAIN_WORDS: Final = st.text(
 )
 """Zulip takes no backslash before marks, so there are none but those that say nothing there."""
 
-WITHOUT_TICKS: Final = PLAIN.map(lambda text: text.replace("`", ""))
-"""In Slack two backticks always make code."""
+WITHOUT_MARKS: Final = PLAIN.map(lambda text: text.translate(dict.fromkeys(map(ord, "`*_~"))))
+"""In Slack's texts nothing tells a mark from a sign that is none."""
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class Service:
 
 
 SERVICES: Final[Mapping[str, Service]] = {
-    "slack": Service(write_slack, SlackExport, plain=WITHOUT_TICKS),
+    "slack": Service(write_slack, SlackExport, plain=WITHOUT_MARKS),
     "mattermost": Service(write_mattermost, MattermostExport),
     "matrix": Service(write_matrix, MatrixExport, files=1),
     "zulip": Service(write_zulip, ZulipExport, pins=False, topics=True, plain=PLAIN_WORDS),
