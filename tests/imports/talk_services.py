@@ -25,7 +25,7 @@ PLAIN_WORDS: Final = st.text(
 """Zulip takes no backslash before marks, so there are none but those that say nothing there."""
 
 WITHOUT_MARKS: Final = PLAIN.map(lambda text: text.translate(dict.fromkeys(map(ord, "`*_~"))))
-"""In Slack's texts nothing tells a mark from a sign that is none."""
+"""A text of Slack's cannot say that a star is only a star."""
 
 
 @attrs.frozen
