@@ -212,7 +212,7 @@ def test_the_menu_of_a_person_is_the_same_wherever_the_person_is_shown(alice: Me
     expect(item).to_have_text(
         [
             *("Profile", "Mention", "Message", "Write a note", "Nickname", "Roles"),
-            *("Add as a friend", "Block", "Copy the id", "Time out", "Kick", "Ban"),
+            *("Add as a friend", "Block", "Apps", "Copy the id", "Time out", "Kick", "Ban"),
         ]
     )
     alice.page_is_accessible()
@@ -234,7 +234,7 @@ def test_the_menu_of_a_person_is_the_same_wherever_the_person_is_shown(alice: Me
     found = call("GET", f"/v1/guilds/{place.guild_id}/members/{place.carol['id']}", token=token)
     assert (found["nick"], len(found["roles"])) == ("Caro", 1)
     page.locator("button.member").filter(has_text="Alice").click(button="right")
-    expect(item).to_have_text(["Profile", "Mention", "Nickname", "Roles", "Copy the id"])
+    expect(item).to_have_text(["Profile", "Mention", "Nickname", "Roles", "Apps", "Copy the id"])
     page.keyboard.press("Escape")
     page.goto("/channels/@me/friends")
     page.locator(f".channel-link[href='/channels/@me/{conversation['id']}']").click(button="right")
@@ -257,7 +257,7 @@ def test_who_may_little_is_offered_little(visit: MakeVisitor, place: Place) -> N
     bob.enters_as("bob", place.path)
     bob.page.get_by_role("article").filter(has_text="hello").locator(".author").click(button="right")
     expect(bob.page.get_by_role("menuitem")).to_have_text(
-        ["Profile", "Mention", "Message", "Write a note", "Add as a friend", "Block", "Copy the id"]
+        ["Profile", "Mention", "Message", "Write a note", "Add as a friend", "Block", "Apps", "Copy the id"]
     )
 
 
