@@ -262,7 +262,7 @@ def test_mail(page: Page, home: Instance) -> None:
     expect(page.locator("#no-mail")).to_be_visible()
     body = {"email": "bob@example.com"}
     home.call("POST", "/v1/auth/forgot", body)
-    letter = page.locator(".letter")
+    letter = page.locator("article.letter")
     expect(letter).to_have_count(1)
     expect(letter).to_contain_text("bob@example.com")
     letter.get_by_role("button").click()
