@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from typing import Any, Final, get_args
+from typing import Any, Final, get_args, get_origin
 
 import attrs
 import structlog
@@ -113,6 +113,11 @@ def _unread(declared: Any, value: object) -> Iterator[tuple[str, ...]]:
                 yield (str(position), *path)
     if type(value) is not dict:
         return
+    if _is_keyed(declared):
+        for key, item in value.items():
+            for path in _unread(inner, item):
+                yield (key, *path)
+        return
     readers = _readers(inner)
     for name, member in value.items():
         if name not in readers:
@@ -125,14 +130,20 @@ def _unread(declared: Any, value: object) -> Iterator[tuple[str, ...]]:
 
 @functools.cache
 def _readers(declared: type[Any]) -> Mapping[str, Any]:
-    """The members that a class reads, each with the class that reads its own, or the list of one; None for a member
-    that is read otherwise."""
+    """The members that a class reads, each with its type."""
     fields = attrs.fields(attrs.resolve_types(declared, include_extras=True))
-    return {field.name: _class_in(field.type) for field in fields}
+    return {field.name: field.type for field in fields}
 
 
+def _is_keyed(declared: object) -> bool:
+    """Whether a type is one of objects whose names are free, such as ids."""
+    return get_origin(declared) is dict or any(_is_keyed(each) for each in get_args(declared))
+
+
+@functools.cache
 def _class_in(declared: object) -> type[Any] | None:
-    """The one class in a type, of it or of the items of a list; None where there is none, or several."""
+    """The one class in a type, of it, of the items of a list, or of an object's values; None where there is none, or
+    several."""
     if isinstance(declared, type) and attrs.has(declared):
         return declared
     arguments = get_args(declared)

@@ -88,7 +88,9 @@ def test_a_poll_fits_a_telephone_and_takes_several_answers(visit: MakeVisitor, p
     bob: Member = visit(kind=Member, viewport={"width": 360, "height": 740}, reduced_motion="reduce")
     bob.enters_as("bob", place.path)
     shown = bob.page.get_by_role("group", name="<b>Which</b> of these")
-    for box in shown.get_by_role("checkbox").all():
+    boxes = shown.get_by_role("checkbox")
+    expect(boxes).to_have_count(2)
+    for box in boxes.all():
         box.check()
     bob.page_is_accessible()
     shown.get_by_role("button", name="Vote").click()
