@@ -96,6 +96,8 @@ def built(once: Callable[[str, Made], Path]) -> Built:
     for _ in range(BUILD_SECONDS):  # it appears when it is whole
         if Path(given).is_dir():
             return Built(Path(given))
+        if Path(f"{given}.failed").exists():
+            break
         time.sleep(1)
     pytest.fail(f"nothing was built in {given}")
 

@@ -175,6 +175,12 @@ def test_no_two_test_modules_have_one_name() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
+def test_requests_of_the_client_are_answered_without_a_service_worker() -> None:
+    modules = {path.name: path.read_text("utf-8") for path in (ROOT / "tests/web/client").rglob("*.py")}
+    found = [name for name, text in modules.items() if "page.route(" in text or "context.route(" in text]
+    assert not found, "Visitor.intercepts does it, for one who has no service worker"
+
+
 def test_fourteen_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
     assert len(declared_areas()) == 14
     assert folders_of("chat/domain") == declared_areas()

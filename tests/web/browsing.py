@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 from urllib.error import HTTPError
@@ -24,7 +24,17 @@ import attrs
 import pyotp
 import trio
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Locator, Page, Request, Response
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    CDPSession,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    Response,
+    Route,
+)
 
 from tests.durability.prepared import started_and_killed
 from tests.loopback_http import LoopbackHttp
@@ -227,9 +237,20 @@ def beside(service: Service) -> Iterator[Service]:
 class Visitor:
     """One person with one browser tab and, if wanted, an authenticator."""
 
-    def __init__(self, browser: Browser, home: Instance, *, elsewhere: tuple[str, ...] = (), **options: Any) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        home: Instance,
+        *,
+        elsewhere: tuple[str, ...] = (),
+        service_worker: bool = True,
+        **options: Any,
+    ) -> None:
         self.home = home
         self.context: BrowserContext = browser.new_context(base_url=home.origin, **options)
+        self._has_service_worker = service_worker
+        if not service_worker:
+            self.context.add_init_script("delete Navigator.prototype.serviceWorker")
         self.context.set_default_timeout(WAIT_MS)
         acts_record.record(self.context)
         self.page: Page = self.context.new_page()
@@ -239,6 +260,12 @@ class Visitor:
         """Every address that was asked for, to be searched for secrets."""
         self._hosts = {f"localhost:{home.port}", f"127.0.0.1:{home.port}", *elsewhere}
         self.watch(self.page)
+
+    def intercepts(self, pattern: str, handler: Callable[[Route], object]) -> None:
+        """Have requests answered here, of a visitor without a service worker: where one has taken the page over, which
+        may be at any moment, they go past Playwright."""
+        assert not self._has_service_worker, "visit(..., service_worker=False)"
+        self.page.route(pattern, handler)
 
     def watch(self, page: Page) -> None:
         """Notice what a page must not do."""

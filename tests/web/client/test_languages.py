@@ -104,9 +104,10 @@ def test_no_words_are_cut_off(visit: MakeVisitor, home: Instance, view: str, lan
         route.fulfill(content_type="application/json", body=json.dumps(entries))
 
     spoken = "en" if language == "longer" else language
-    holder: Holder = visit(home, kind=Holder, viewport=VIEWS[view], reduced_motion="reduce", locale=spoken)
+    options = {"viewport": VIEWS[view], "reduced_motion": "reduce", "locale": spoken}
+    holder: Holder = visit(home, kind=Holder, service_worker=False, **options)
     if language == "longer":
-        holder.context.route("**/client/words/en.json", told)
+        holder.intercepts("**/client/words/en.json", told)
     holder.is_kept_as(home.person("alice"))
     cut: dict[str, list[str]] = {}
     for place in places(home):

@@ -310,7 +310,7 @@ def test_a_server_that_breaks_the_connection_loses_nothing(visit: MakeVisitor, t
 
 
 def test_a_message_that_was_not_sent_outlives_the_page(visit: MakeVisitor, talk: str) -> None:
-    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
     member.enters_as("bob", talk)
     page = member.page
     page.get_by_role("article").first.wait_for()
@@ -321,7 +321,7 @@ def test_a_message_that_was_not_sent_outlives_the_page(visit: MakeVisitor, talk:
         else:
             route.continue_()
 
-    page.route("**/messages", refuse)
+    member.intercepts("**/messages", refuse)
     field = page.locator("textarea.composer-field")
     field.fill("Written before the reload")
     field.press("Enter")
@@ -432,12 +432,12 @@ def test_who_reacted(visit: MakeVisitor, talk: str) -> None:
 
 
 def test_a_refused_message_says_why(visit: MakeVisitor, talk: str) -> None:
-    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
     member.enters_as("bob", talk)
     page = member.page
     page.get_by_role("article").first.wait_for()
     refusal = {"code": "CONTENT_BLOCKED", "message": "This word is not said here."}
-    page.route(
+    member.intercepts(
         "**/messages",
         lambda route: route.fulfill(status=403, json=refusal) if route.request.method == "POST" else route.continue_(),
     )
@@ -510,7 +510,7 @@ def test_a_reaction_that_comes_while_a_page_is_fetched_is_counted(visit: MakeVis
     channel_id = home.call("POST", f"/v1/guilds/{guild_id}/channels", body, token=alice)["id"]
     path = f"/v1/channels/{channel_id}/messages"
     message_id = home.call("POST", path, {"content": "first things first"}, token=alice)["id"]
-    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
     member.enters_as("bob", f"/channels/{guild_id}/{home.world['channel_id']}")
     page = member.page
 
@@ -521,7 +521,7 @@ def test_a_reaction_that_comes_while_a_page_is_fetched_is_counted(visit: MakeVis
         page.wait_for_timeout(500)
         route.fulfill(response=answer)
 
-    page.route(f"**{path}?**", late)
+    member.intercepts(f"**{path}?**", late)
     page.get_by_role("link", name="late").click()
     article = page.get_by_role("article").filter(has_text="first things first")
     article.get_by_text("\N{TOMATO}").wait_for()

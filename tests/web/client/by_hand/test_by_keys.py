@@ -84,11 +84,9 @@ class Typist(Host):
 
 @pytest.fixture
 def alice(visit: MakeVisitor, place: Place) -> Iterator[Typist]:
-    typist: Typist = visit(kind=Typist, viewport=DESK, reduced_motion="reduce")
+    typist: Typist = visit(kind=Typist, viewport=DESK, reduced_motion="reduce", service_worker=False)
     typist.place = place
     typist.context.add_init_script(f"({CLICKED})()")
-    # Where one has taken the page over, which may be at any moment, requests go past `page.route`.
-    typist.context.add_init_script("delete Navigator.prototype.serviceWorker")
     yield typist
     assert typist.page.evaluate("() => window.clicked") == 0
 
@@ -134,7 +132,7 @@ def test_a_message_is_sent_again(alice: Typist, place: Place) -> None:
             return route.continue_()
         return route.fulfill(status=403, json={"code": "CONTENT_BLOCKED", "message": "This word is not said here."})
 
-    page.route("**/messages", refuse)
+    alice.intercepts("**/messages", refuse)
     alice.reaches(page.locator("textarea.composer-field"))
     page.keyboard.type("once more")
     alice.presses_keys("Enter")
@@ -269,7 +267,7 @@ def test_what_is_typed_while_a_part_loads_is_its(
     composer = page.locator("textarea.composer-field")
     alice.reaches(composer)
     waiting: list[Route] = []
-    page.route(f"**/packs/{pack}.js", lambda route: waiting.append(route))
+    alice.intercepts(f"**/packs/{pack}.js", lambda route: waiting.append(route))
     with page.expect_request(f"**/packs/{pack}.js"):
         for key in keys:
             page.keyboard.press(key)

@@ -53,10 +53,10 @@ def test_a_profile_comes_after_its_page_was_left(visit: MakeVisitor, talk: str, 
     alice, bob = home.person("alice"), home.person("bob")
     home.call("POST", f"/v1/users/@me/relationships/{bob['id']}", None, alice["token"])
     home.call("PUT", f"/v1/users/@me/relationships/{alice['id']}", {}, bob["token"])
-    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
     member.enters_as("alice", "/channels/@me/friends")
     page, held, guild = member.page, list[Route](), talk.rpartition("/")[0]
-    page.route(PROFILE, lambda route: held.append(route))
+    member.intercepts(PROFILE, lambda route: held.append(route))
     page.get_by_role("tab", name="All").click()
     with page.expect_request(PROFILE):
         page.locator("#talk.friends .friend").filter(has_text="Bob").locator("button.member").click()
@@ -69,7 +69,7 @@ def test_a_profile_comes_after_its_page_was_left(visit: MakeVisitor, talk: str, 
 
 
 def test_what_cannot_be_fetched_is_said_and_comes_the_next_time(visit: MakeVisitor, talk: str) -> None:
-    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
     member.enters_as("alice", talk)
     page, smile = member.page, member.button("Insert an emoji")
     told = page.locator(".notices .notice")
@@ -83,7 +83,7 @@ def test_what_cannot_be_fetched_is_said_and_comes_the_next_time(visit: MakeVisit
     expect(told).to_have_count(1)
     told.get_by_role("button", name="Close").click()
     page.context.set_offline(False)
-    page.route("**/emoji/*.json", lambda route: route.abort())
+    member.intercepts("**/emoji/*.json", lambda route: route.abort())
     smile.click()
     expect(told).to_contain_text(unreached)
     page.unroute("**/emoji/*.json")
