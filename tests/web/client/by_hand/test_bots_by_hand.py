@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.web.browsing import Instance
 from tests.web.client.by_hand.bot_beside import BotBeside
@@ -381,6 +381,45 @@ def test_commands_are_found_filled_in_and_invoked_by_keys(visit: MakeVisitor, bo
     expect(page.get_by_role("option")).to_have_count(0)
     field.press("Enter")
     expect(page.get_by_role("article").filter(has_text="/nothing of that")).to_be_visible()
+
+
+def test_enter_before_the_commands_are_known_takes_effect(visit: MakeVisitor, bot: BotBeside) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, service_worker=False)
+    page = alice.page
+    bot.registers({"name": "hello", "description": "Greets."})
+    bot.answers["hello"] = lambda told: {"type": 4, "data": {"content": "Hello to you."}}
+    alice.enters_as("alice", bot.path)
+    field = page.locator("textarea.composer-field")
+    waiting: list[Route] = []
+    listed = f"**/channels/{bot.channel_id}/application-commands"
+    alice.intercepts(listed, lambda route: waiting.append(route))
+
+    with page.expect_request(listed):
+        field.press_sequentially("/hel")
+    field.press("Enter")
+    expect(field).to_have_value("/hel")
+    waiting.pop().continue_()
+    expect(page.get_by_role("article").filter(has_text="Hello to you.")).to_be_visible()
+    expect(field).to_have_value("")
+
+    # The next time those that are known stand there at once. Other words are a message.
+    with page.expect_request(listed):
+        field.press_sequentially("/he")
+    expect(page.get_by_role("option")).to_have_count(1)
+    field.press_sequentially("aven")
+    expect(page.get_by_role("option")).to_have_count(0)
+    field.press("Enter")
+    expect(page.get_by_role("article").filter(has_text="/heaven")).to_be_visible()
+
+    # In a channel that was just opened nothing is known. Words that turn out to be no command are a message.
+    page.reload()
+    waiting.clear()
+    with page.expect_request(listed):
+        field.press_sequentially("/earth")
+    field.press("Enter")
+    waiting.pop().continue_()
+    expect(page.get_by_role("article").filter(has_text="/earth")).to_be_visible()
+    assert [told["data"]["name"] for told in bot.told] == ["hello"]
 
 
 def test_commands_for_messages_and_persons_stand_in_their_menus(visit: MakeVisitor, bot: BotBeside) -> None:

@@ -34,6 +34,8 @@ export function makeCompletion({ area: field, name }, where) {
   let unicode = null;
   /** @type {import("./commands.js").Leaf[] | null} */
   let leaves = null;
+  /** Enter came before the commands were known. */
+  let awaited = false;
 
   /** Whoever is not known yet is asked for, and stands in the list when the answer comes. */
   function ask() {
@@ -62,21 +64,26 @@ export function makeCompletion({ area: field, name }, where) {
     if (!isComposing) replaceClosed();
     const found = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
     const next = found?.kind === "command" && !mayInvoke ? null : found;
-    if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
+    if (next?.word !== asked?.word || next?.kind !== asked?.kind) [chosen, awaited] = [0, false];
     if (next?.kind === "command" && asked?.kind !== "command") learn();
     asked = next;
     renew();
     ask();
   }
 
-  /** Commands come and go: each time that somebody begins one they are asked for anew. */
+  /**
+   * Commands come and go: each time that somebody begins one they are asked for anew, and those of the last time stand
+   * there meanwhile. Where none were known, Enter takes effect when they are.
+   */
   function learn() {
-    leaves = null;
     const settled = (/** @type {import("./commands.js").Leaf[]} */ known) => {
       leaves = known;
-      if (asked?.kind === "command") renew();
+      if (asked?.kind !== "command") return;
+      renew();
+      if (awaited) field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+      awaited = false;
     };
-    where.commands().then((known) => settled(leavesOf(known)), () => settled([]));
+    where.commands().then((known) => settled(leavesOf(known)), () => settled(leaves ?? []));
   }
 
   /** @param {import("./completion_rules.js").Asked} next */
@@ -136,6 +143,7 @@ export function makeCompletion({ area: field, name }, where) {
 
   function close() {
     asked = null;
+    awaited = false;
     choices = [];
     draw();
   }
@@ -146,8 +154,10 @@ export function makeCompletion({ area: field, name }, where) {
    */
   function takes(event) {
     if (event.isComposing) return false;
-    // A command that is not known yet is no message.
-    if (asked?.kind === "command" && leaves === null && event.key === "Enter") return event.preventDefault(), true;
+    if (asked?.kind === "command" && leaves === null && event.key === "Enter" && !event.shiftKey) {
+      awaited = true;
+      return event.preventDefault(), true;
+    }
     if (choices.length === 0) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
