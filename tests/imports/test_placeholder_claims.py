@@ -16,6 +16,7 @@ from chat.imports.export_files import open_export
 from chat.imports.wishes import ReadingWish
 from chat.registries.audit_actions import AuditAction
 from chat.registries.imports import PROVING_ISSUERS, ImportSource, ImportState
+from chat.registries.permissions import Permission
 from chat.store import errands, whole_database
 from chat.store.imports import claims
 from chat.testing.rest_client import Response
@@ -203,6 +204,59 @@ async def test_a_member_may_take_such_an_invite_too(chat_server: ChatServer, cha
     (await world.bob.rest.post(f"/v1/invites/{made.expect(200)['code']}")).expect(200)
     await settled(chat_server)
     assert (await listed(world))[moment(2)]["author"]["id"] == world.bob.id
+
+
+async def test_only_who_manages_the_community_learns_such_a_code(
+    chat_server: ChatServer, chat_world: World, tmp_path: Path
+) -> None:
+    world = chat_world
+    await bring(chat_server, world, tmp_path, *years())
+    guild = f"/v1/guilds/{world.guild_id}"
+    rights = Permission.MANAGE_CHANNELS | Permission.VIEW_AUDIT_LOG
+    role = (await world.alice.rest.post(f"{guild}/roles", {"name": "keys", "permissions": str(rights)})).expect(200)
+    (await world.alice.rest.put(f"{guild}/members/{world.bob.id}/roles/{role['id']}")).expect(204)
+    alices, bobs = await world.alice.connect(), await world.bob.connect()
+    invites = f"/v1/channels/{world.channel_id}/invites"
+    made = (await world.alice.rest.post(invites, {"placeholder_id": ANNA["id"]})).expect(200)
+    plain = (await world.alice.rest.post(invites, {"unique": True})).expect(200)
+    assert (await alices.expect("INVITE_CREATE")).data["code"] == made["code"]
+    assert (await bobs.expect("INVITE_CREATE")).data["code"] == plain["code"]
+    for actor, codes in ((world.alice, {made["code"], plain["code"]}), (world.bob, {plain["code"]})):
+        assert {one["code"] for one in (await actor.rest.get(invites)).expect(200)} == codes
+    log = (await world.bob.rest.get(f"{guild}/audit-logs?action_type={AuditAction.INVITE_CREATE}")).expect(200)
+    changes = [entry.get("changes", []) for entry in log["audit_log_entries"]]
+    assert changes == [[{"key": "code", "new_value": plain["code"]}], []]
+    (await world.alice.rest.delete(f"/v1/invites/{made['code']}")).expect(204)
+    (await world.alice.rest.delete(f"/v1/invites/{plain['code']}")).expect(204)
+    assert (await alices.expect("INVITE_DELETE")).data["code"] == made["code"]
+    assert (await bobs.expect("INVITE_DELETE")).data["code"] == plain["code"]
+    log = (await world.bob.rest.get(f"{guild}/audit-logs?action_type={AuditAction.INVITE_DELETE}")).expect(200)
+    changes = [entry.get("changes", []) for entry in log["audit_log_entries"]]
+    assert changes == [[{"key": "code", "old_value": plain["code"]}], []]
+
+
+async def test_such_an_invite_ends_with_the_rights_of_who_made_it(
+    chat_server: ChatServer, chat_world: World, tmp_path: Path
+) -> None:
+    world = chat_world
+    await bring(chat_server, world, tmp_path, *years())
+    guild = f"/v1/guilds/{world.guild_id}"
+    rights = {"permissions": str(Permission.MANAGE_GUILD | Permission.CREATE_INSTANT_INVITE)}
+    role = (await world.alice.rest.post(f"{guild}/roles", {"name": "keys", **rights})).expect(200)
+    worn = f"{guild}/members/{world.bob.id}/roles/{role['id']}"
+    (await world.alice.rest.put(worn)).expect(204)
+    wish = {"placeholder_id": ANNA["id"]}
+    invite = (await world.bob.rest.post(f"/v1/channels/{world.channel_id}/invites", wish)).expect(200)
+    way_in = f"/v1/invites/{invite['code']}"
+    (await world.carol.rest.get(way_in)).expect(200)
+    (await world.alice.rest.delete(worn)).expect(204)
+    for answer in (await world.carol.rest.get(way_in), await world.carol.rest.post(way_in)):
+        refused(answer, 404, "UNKNOWN_INVITE")
+    (await world.alice.rest.put(worn)).expect(204)
+    (await world.carol.rest.get(way_in)).expect(200)
+    (await world.alice.rest.put(f"{guild}/bans/{world.bob.id}", {})).expect(204)
+    for answer in (await world.carol.rest.get(way_in), await world.carol.rest.post(way_in)):
+        refused(answer, 404, "UNKNOWN_INVITE")
 
 
 @pytest.mark.chat_settings(**{"sso.enabled": True, "sso.issuer": "https://discord.com", "sso.client_id": "chat"})

@@ -167,7 +167,7 @@ class Invites:
         invite = self._known(code)
         if invite.type == InviteType.GROUP_DM:
             return self._group_invites.get(invite)
-        return self._object(*self._live(invite))
+        return self._object(*self._open(invite))
 
     async def accept(self, principal: Principal, code: str, address: str | None = None) -> wire.Invite:
         """Join the guild or the group that an invite leads to, coming from `address`. A member already joins no second
@@ -180,7 +180,7 @@ class Invites:
         invite = self._known(code)
         if invite.type == InviteType.GROUP_DM:
             return await self._group_invites.accept(principal, invite)
-        invite, state = self._live(invite)
+        invite, state = self._open(invite)
         self._core.access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
             if invite.placeholder_id is not None:
@@ -276,7 +276,8 @@ class Invites:
         await self._core.database.write(unit, then, guard=principal.guard)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[wire.InviteWithMetadata]:
-        """The invites that lead to a channel, newest first, without a custom invite code.
+        """The invites that lead to a channel, newest first, without a custom invite code, and without those that make
+        somebody a person of an import where the caller does not manage the guild.
 
         :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
         """
@@ -284,7 +285,10 @@ class Invites:
         if group is not None:
             return self._group_invites.of_channel(group)
         access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_CHANNELS)
-        return await self._listed(access.state, invites.of_channel, channel_id)
+        listed = await self._listed(access.state, invites.of_channel, channel_id)
+        if _is_manager(access.state, principal.user_id):
+            return listed
+        return [shown for shown in listed if "placeholder" not in shown]
 
     async def of_guild(self, principal: Principal, guild_id: int) -> list[wire.InviteWithMetadata]:
         """The invites of a guild, newest first, without its custom invite code.
@@ -343,7 +347,10 @@ class Invites:
         invite: Invite,
         reason: str | None,
     ) -> AuditLogEntry:
-        """In a unit of writing: the entry of an invite that came or went."""
+        """In a unit of writing: the entry of an invite that came or went.
+
+        A code that makes somebody a person of an import stays out: not only those who manage the guild read the log.
+        """
         value = "old_value" if action is AuditAction.INVITE_DELETE else "new_value"
         options: dict[str, object] = {
             "channel_id": str(invite.channel_id),
@@ -362,7 +369,7 @@ class Invites:
             action,
             Actor(principal.user_id, reason),
             options=options,
-            changes=[{"key": "code", value: invite.code}],
+            changes=[{"key": "code", value: invite.code}] if invite.placeholder_id is None else [],
         )
 
     def _new_invite(self, guild_id: int, channel_id: int, inviter_id: int, terms: InviteTerms) -> Invite:
@@ -405,6 +412,13 @@ class Invites:
             raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return invite, state
 
+    def _open(self, invite: Invite) -> tuple[Invite, GuildState]:
+        """One that can be used: who said that somebody is a person of an import still manages the guild."""
+        invite, state = self._live(invite)
+        if invite.placeholder_id is not None and not _is_manager(state, invite.inviter_id):
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
+        return invite, state
+
     def _object(self, invite: Invite, state: GuildState) -> wire.Invite:
         inviter = _inviter(self._core.database.reader, invite)
         return self._shown(invite, state, inviter)
@@ -425,8 +439,14 @@ def _require_open_to_invites(guild: Guild) -> None:
         raise ApiError(ErrorCode.INVITES_DISABLED)
 
 
+def _is_manager(state: GuildState, user_id: int | None) -> bool:
+    return user_id is not None and bool(state.permissions(user_id) & Permission.MANAGE_GUILD)
+
+
 def _managers(invite: Invite) -> ToChannel:
-    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=Permission.MANAGE_CHANNELS.value)
+    """Those who see the invite; whoever knows the code of one that names a placeholder becomes that person."""
+    permission = Permission.MANAGE_CHANNELS if invite.placeholder_id is None else Permission.MANAGE_GUILD
+    return ToChannel(invite.guild_id or 0, invite.channel_id, permission=permission.value)
 
 
 def _inviter(connection: sqlite3.Connection, invite: Invite) -> Account | None:
