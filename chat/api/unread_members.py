@@ -8,8 +8,9 @@ that says nothing (null, false, zero, empty) loses nothing, and is passed over.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, Final, get_args, get_origin
 
@@ -25,7 +26,10 @@ from chat.registries.error_codes import FieldCode
 HEADER: Final = "X-Not-Supported"
 
 NAMES_TOLD: Final = 20
-"""Names in the header of one answer."""
+"""Names that one answer tells; those beyond are not looked for."""
+
+NAME_CHARACTERS: Final = 100
+"""A longer name is told by its beginning."""
 
 KINDS_LOGGED: Final = 1_000
 """Kinds that the log names, each once; those beyond are in the header alone."""
@@ -43,6 +47,12 @@ back with what they change."""
 log: Final = structlog.get_logger("chat.api")
 
 
+class ForeignDelivery:
+    """A body in the words of another program, which tells what it tells: what nothing here shows is no loss."""
+
+    __slots__ = ()
+
+
 @define(eq=False)
 class UnreadMembers:
     """What one request says that nothing reads. `refuses`: it is refused."""
@@ -56,17 +66,19 @@ class UnreadMembers:
 
         :raises InvalidFormBody: NOT_SUPPORTED_HERE at each, where they are refused.
         """
-        named = {path: ".".join(part for part in path if not part.isdecimal()) for path in _unread(declared, value)}
-        found = {path: name for path, name in named.items() if not WITHOUT_LOSS.fullmatch(name)}
-        for name in found.values():
-            self.names.setdefault(name)
+        if isinstance(declared, type) and issubclass(declared, ForeignDelivery):
+            return
+        named = ((_cut(path), _cut(part for part in path if not part.isdecimal())) for path in _unread(declared, value))
+        lost = ((path, name) for path, name in named if not WITHOUT_LOSS.fullmatch(name))
+        found = dict(itertools.islice(lost, NAMES_TOLD))
+        self.names |= dict.fromkeys(found.values())
         if found and self.refuses:
-            raise InvalidFormBody([FieldError(".".join(path), FieldCode.NOT_SUPPORTED_HERE) for path in found])
+            raise InvalidFormBody([FieldError(path, FieldCode.NOT_SUPPORTED_HERE) for path in found])
 
     @property
     def header(self) -> Mapping[str, str]:
         """The header that names them; none where there are none."""
-        names = [name for name in self.names if name.isascii() and name.isprintable()][:NAMES_TOLD]
+        names = [name for name in self.names if name.isascii() and name.isprintable()]
         return {HEADER: ", ".join(names)} if names else {}
 
 
@@ -94,12 +106,16 @@ class UnreadNoting:
         for name in unread.names:
             if (route, name) not in self._logged and len(self._logged) < KINDS_LOGGED:
                 self._logged.add((route, name))
-                log.warning("not supported", member=name[:100], route=route, refused=unread.refuses)
+                log.warning("not supported", member=name, route=route, refused=unread.refuses)
 
 
 def noting_of(settings: CompatSettings, *, everywhere: bool) -> UnreadNoting | None:
     """What notes the requests of a server; None where it has neither the second mount nor asks for all."""
     return UnreadNoting(settings.strict == "on", everywhere) if everywhere or settings.discord == "on" else None
+
+
+def _cut(parts: Iterable[str]) -> str:
+    return ".".join(parts)[:NAME_CHARACTERS]
 
 
 def _unread(declared: Any, value: object) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import structlog
 
-from chat.api.unread_members import HEADER, NAMES_TOLD
+from chat.api.unread_members import HEADER, NAME_CHARACTERS, NAMES_TOLD
 from chat.testing.rest_client import CONTENT_TYPE, message_form
 from chat.testing.world import World
 from tests.compat.mounted import REST
@@ -71,8 +71,40 @@ async def test_names_in_the_header_are_few_and_plain(chat_world: World) -> None:
     _, theirs = paths(chat_world)
     odd = {"caf\u00e9": 1, "a\r\nSet-Cookie: b": 1, **{f"m{number}": 1 for number in range(NAMES_TOLD + 5)}}
     taken = await chat_world.bot.rest.post(theirs, {"content": "x", **odd})
-    assert taken.header(HEADER) == ", ".join(f"m{number}" for number in range(NAMES_TOLD))
+    assert taken.header(HEADER) == ", ".join(f"m{number}" for number in range(NAMES_TOLD - 2))
     assert taken.header("Set-Cookie") is None
+
+
+@pytest.mark.parametrize("strict", [pytest.param("on"), pytest.param("off", marks=LOUD)])
+async def test_long_names_and_a_thousand_of_them_are_cut_short(chat_world: World, strict: str) -> None:
+    _, theirs = paths(chat_world)
+    for members in ({"y" * 60_000: 1}, {f"{number}{'y' * 500}": 1 for number in range(1_000)}):
+        answer = await chat_world.bot.rest.post(theirs, {"content": "x", **members})
+        assert answer.status == (400 if strict == "on" else 200)
+        names = (answer.header(HEADER) or "").split(", ")
+        assert len(names) == min(len(members), NAMES_TOLD)
+        assert {len(name) for name in names} == {NAME_CHARACTERS}
+        if strict == "on":
+            assert [len(name) for name in answer.json()["errors"]] == [NAME_CHARACTERS] * len(names)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "delivery"),
+    [
+        ("github", {"zen": "Keep it logically awesome.", "hook_id": 5, "hook": {"type": "Repository"}}),
+        ("slack", {"text": "hello", "channel": "#general", "icon_emoji": ":robot:", "mrkdwn": True}),
+    ],
+)
+async def test_the_words_of_another_program_are_its_own(
+    chat_world: World, dialect: str, delivery: dict[str, Any]
+) -> None:
+    made = await chat_world.alice.rest.post(f"/v1/channels/{chat_world.channel_id}/webhooks", {"name": "hook"})
+    webhook = made.expect(200)
+    headers = {"X-GitHub-Event": "ping"}
+    way = f"{REST}/webhooks/{webhook['id']}/{webhook['token']}/{dialect}"
+    taken = await chat_world.anyone.request("POST", way, json=delivery, headers=headers)
+    assert taken.status in {200, 204}
+    assert taken.header(HEADER) is None
 
 
 async def test_what_libraries_send_back_is_passed_over(chat_world: World) -> None:

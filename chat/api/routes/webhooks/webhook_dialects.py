@@ -16,6 +16,7 @@ from chat.api.fields import Items
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.webhooks.webhooks import EXECUTE, InThread
 from chat.api.schemas.shapes import binary
+from chat.api.unread_members import ForeignDelivery
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft
@@ -54,7 +55,7 @@ Many = Annotated[list[Told], Items(0, COMMITS)]
 
 
 @frozen(kw_only=True)
-class GithubDelivery:
+class GithubDelivery(ForeignDelivery):
     """What GitHub tells of an event, as far as anything of it is shown."""
 
     action: str | None = None
@@ -101,7 +102,7 @@ class GithubDelivery:
 
 
 @frozen(kw_only=True)
-class GitlabDelivery:
+class GitlabDelivery(ForeignDelivery):
     """What GitLab tells of an event, as far as anything of it is shown."""
 
     action: str | None = None
@@ -146,7 +147,7 @@ class GitlabDelivery:
 
 
 @frozen(kw_only=True)
-class SlackMessage:
+class SlackMessage(ForeignDelivery):
     """A message in Slack's form, which may be an attachment itself; what only Slack knows (`channel`, `icon_emoji`,
     `mrkdwn`) is ignored."""
 
@@ -173,7 +174,7 @@ class SlackMessage:
 
 
 @frozen(kw_only=True)
-class InstatusNotice:
+class InstatusNotice(ForeignDelivery):
     """What a status page tells."""
 
     page: Told | None = None
@@ -184,7 +185,7 @@ class InstatusNotice:
 
 
 @frozen(kw_only=True)
-class AlertNotification:
+class AlertNotification(ForeignDelivery):
     """What Alertmanager tells of a group of alerts."""
 
     status: str | None = None
@@ -210,7 +211,7 @@ class GrafanaNotification(AlertNotification):
 
 
 @frozen(kw_only=True)
-class SentryDelivery:
+class SentryDelivery(ForeignDelivery):
     """What Sentry tells, as an integration or by its older plugin."""
 
     action: str | None = None
