@@ -35,6 +35,7 @@ _URL_MARKS: Final = "%/:?#[]@!$&'()*+,;=~-._"
 
 HOST_CHARACTERS: Final = 253
 
+_VISIBLE: Final = re.compile(r"[!-~]+")
 _HOST: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?", re.ASCII)
 """A name or an IPv4 address; what stands in brackets has been looked at when the address was taken apart."""
 
@@ -103,7 +104,7 @@ def parsed(url: str) -> tuple[SplitResult, str, int]:
 
     :raises OutsideRefused: unless it is http or https, short, without user names, at a port where media are served.
     """
-    if len(url) > URL_CHARACTERS or not url.isascii() or any(character <= " " for character in url):
+    if len(url) > URL_CHARACTERS or not _VISIBLE.fullmatch(url):
         raise OutsideRefused("the address is malformed")
     try:
         parts = urlsplit(url)

@@ -69,19 +69,19 @@ class OutsideExchange:
     async def ask(self, target: JudgedTarget, accepted: str = MEDIA_ACCEPTED, posted: PostedBody | None = None) -> None:
         """Send the request and read the head of the answer; raises OutsideRefused."""
         more = () if posted is None else (*posted.headers, ("Content-Length", str(len(posted.content))))
-        request = h11.Request(
-            method="GET" if posted is None else "POST",
-            target=target.path,
-            headers=[
-                ("Host", target.host_header),
-                ("Accept", accepted),
-                ("User-Agent", USER_AGENT),
-                ("Accept-Encoding", "identity"),
-                ("Connection", "close"),
-                *more,
-            ],
-        )
         try:
+            request = h11.Request(
+                method="GET" if posted is None else "POST",
+                target=target.path,
+                headers=[
+                    ("Host", target.host_header),
+                    ("Accept", accepted),
+                    ("User-Agent", USER_AGENT),
+                    ("Accept-Encoding", "identity"),
+                    ("Connection", "close"),
+                    *more,
+                ],
+            )
             body = [] if posted is None else [h11.Data(data=posted.content)]
             await self._stream.send_all(b"".join(self._parser.send(each) or b"" for each in (request, *body, END)))
             event = await self._next_event()

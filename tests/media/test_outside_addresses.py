@@ -50,7 +50,7 @@ def test_networks_of_the_operator_may_where_they_are_named() -> None:
         "", "x", "http:", "http://", "http:///x", "//host/x", "ftp://host/x", "file:///etc/passwd", "gopher://host/",
         "javascript:alert(1)", "http://user@host/", "http://user:pw@host/", "http://host:0x50/", "http://host:99999/",
         "http://host:22/", "http://host:0/", "http://host/ x", "http://host/\r\nX: y", "http://host\\@other/",
-        "http://hößt/", "http://[::1/", "http://host/" + "x" * 3_000,
+        "http://host/\x7f", "http://host/\x00", "http://hößt/", "http://[::1/", "http://host/" + "x" * 3_000,
     ],
 )  # fmt: skip
 def test_addresses_that_are_none(url: str) -> None:
