@@ -35,6 +35,9 @@ class Said(enum.Enum):
     EMOJI = "emoji"
     """`{id?, name?, animated?}`."""
 
+    ID = "id"
+    """The id of something, as text or as a number; text from there on."""
+
     OBJECTS = "objects"
     """A list of plain objects with members of their own."""
 
@@ -110,7 +113,7 @@ _MENU_OPTION: Final[Mapping[str, ComponentMember]] = {
     "default": _FALSE,
 }
 _DEFAULT_VALUE: Final[Mapping[str, ComponentMember]] = {
-    "id": _text(19, 1, required=True),
+    "id": ComponentMember(Said.ID, required=True),
     "type": _text(7, 4, required=True),
 }
 _CHOSEN: Final = ComponentMember(Said.OBJECTS, most=25, of=_DEFAULT_VALUE)

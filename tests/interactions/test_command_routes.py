@@ -68,6 +68,9 @@ async def test_a_command_is_made_read_changed_and_deleted(chat_world: World, pla
     changed = (await rest.patch(f"{path}/{made['id']}", {"description": "Other.", "contexts": [1, 0]})).expect(200)
     assert changed == {**made, "description": "Other.", "contexts": [0, 1], "version": changed["version"]}
     assert int(changed["version"]) > int(made["version"])
+    kept = (await rest.patch(f"{path}/{made['id']}", {"type": made["type"]})).expect(200)
+    assert kept == {**changed, "version": kept["version"]}
+    refused(await rest.patch(f"{path}/{made['id']}", {"type": 3}), 400, "INVALID_FORM_BODY", type="INVALID_FORMAT")
     bare = (await rest.patch(f"{path}/{made['id']}", {"options": None})).expect(200)
     assert "options" not in bare
     (await rest.delete(f"{path}/{made['id']}")).expect(204)

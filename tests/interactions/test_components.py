@@ -154,6 +154,13 @@ async def test_an_edit_replaces_and_takes_away(chat_world: World) -> None:
     assert read["flags"] & SECOND  # once set it stays
 
 
+@pytest.mark.parametrize("given", [77, 77.0, "77", 2**63 - 1])
+async def test_ids_come_as_text_or_as_numbers(chat_world: World, given: float | str) -> None:
+    tree = [row(menu(8, default_values=[{"id": given, "type": "channel"}]))]
+    sent = (await send(chat_world, tree, content="x")).expect(200)
+    assert sent["components"][0]["components"][0]["default_values"][0]["id"] == f"{int(given)}"
+
+
 async def test_only_applications_send_components(chat_world: World) -> None:
     path = f"/v1/channels/{chat_world.channel_id}/messages"
     mine = await chat_world.alice.rest.post(path, {"content": "x", "components": [row(button())]})
@@ -186,6 +193,7 @@ async def test_blocked_words_are_refused_in_components(chat_world: World) -> Non
     assert (refused.status, refused.code) == (403, "CONTENT_BLOCKED")
 
 
+DEFAULTS = {"components.0.components.0.default_values.0.id": "INVALID_FORMAT"}
 WRONG: list[tuple[Any, dict[str, str]]] = [
     ([button()], {"components.0.type": "COMPONENT_TYPE_NOT_ALLOWED_HERE"}),
     ([{"type": 99}], {"components.0.type": "INVALID_FORMAT"}),
@@ -223,6 +231,10 @@ WRONG: list[tuple[Any, dict[str, str]]] = [
     (
         [row(menu(5, default_values=[{"id": "1", "type": "role"}]))],
         {"components.0.components.0.default_values.0": "INVALID_FORMAT"},
+    ),
+    *(
+        ([row(menu(5, default_values=[{"id": wrong, "type": "user"}]))], DEFAULTS)
+        for wrong in (0, -1, 1.5, True, "", "x", "\u0661", "9" * 5_000, 2**63)
     ),
     ([row(menu(8, channel_types=[77]))], {"components.0.components.0.channel_types": "INVALID_FORMAT"}),
     (

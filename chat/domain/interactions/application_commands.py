@@ -116,17 +116,20 @@ class ApplicationCommands:
         command_id: int,
         changes: Mapping[str, Any],
     ) -> wire.ApplicationCommand:
-        """Change members of a command: `name`, and those of its body; a value of None takes a member away.
+        """Change members of a command: `name`, and those of its body; a value of None takes a member away. `type` is
+        the one that it has.
 
         :raises ApiError: UNKNOWN_APPLICATION_COMMAND, CONTENT_BLOCKED.
-        :raises InvalidFormBody: as `require_command`; COMMAND_NAME_NOT_UNIQUE at `name`.
+        :raises InvalidFormBody: as `require_command`; COMMAND_NAME_NOT_UNIQUE at `name`; INVALID_FORMAT at `type`.
         """
         self._require(principal, application_id, guild_id)
 
         def unit(connection: sqlite3.Connection) -> wire.ApplicationCommand:
             _require_still_there(connection, application_id, guild_id)
             before = _known(connection, application_id, guild_id, command_id)
-            body = {**before.body, **{name: value for name, value in changes.items() if name != "name"}}
+            if changes.get("type", before.type) != before.type:
+                raise InvalidFormBody.at("type", FieldCode.INVALID_FORMAT)
+            body = {**before.body, **{name: value for name, value in changes.items() if name not in ("name", "type")}}
             kept = {name: value for name, value in body.items() if value is not None or name != "options"}
             draft = CommandDraft(before.type, changes.get("name", before.name), kept)
             self._require_good(draft)

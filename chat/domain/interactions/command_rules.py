@@ -41,6 +41,7 @@ _VALUES: Final[Mapping[OptionType, tuple[type, ...]]] = {
 class CommandMembers(TypedDict, total=False):
     """What a body says of a command, in the members of the wire object; a change gives some of them."""
 
+    type: int
     name: str
     name_localizations: wire.Localizations | None
     description: str

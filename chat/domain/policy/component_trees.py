@@ -167,6 +167,14 @@ def _text(value: object, member: ComponentMember) -> str:
     return text
 
 
+def _id(value: object, _: ComponentMember) -> str:
+    number = whole(value)
+    text = str(number) if type(number) is int else number
+    if not isinstance(text, str) or not (text.isascii() and text.isdecimal()) or not 0 < int(text[:20]) <= MAXIMUM:
+        raise _Unreadable
+    return text
+
+
 def _truth(value: object, _: ComponentMember) -> bool:
     if type(value) is not bool:
         raise _Unreadable
@@ -201,15 +209,13 @@ def _media(value: object, member: ComponentMember) -> dict[str, str]:
     return {"url": _address(url, member)}
 
 
-def _emoji(value: object, _: ComponentMember) -> StoredComponent:
+def _emoji(value: object, member: ComponentMember) -> StoredComponent:
     """An emoji of a guild by its id, or a character; an id is written as text, as everywhere."""
     if not isinstance(value, dict):
         raise _Unreadable
-    name, emoji_id = value.get("name"), whole(value.get("id"))
+    name, emoji_id = value.get("name"), value.get("id")
     if emoji_id not in (None, ""):
-        if not str(emoji_id).isdecimal() or not 0 < int(str(emoji_id)) <= MAXIMUM:
-            raise _Unreadable
-        shown = {"id": str(emoji_id), "name": name if type(name) is str else None}
+        shown = {"id": _id(emoji_id, member), "name": name if type(name) is str else None}
         return {**shown, "animated": True} if value.get("animated") is True else shown
     if type(name) is not str or not 0 < len(name) <= EMOJI_CHARACTERS:
         raise _Unreadable
@@ -232,6 +238,7 @@ Reader = Callable[[object, ComponentMember], Any]
 
 READERS: Final[Mapping[Said, Reader]] = {
     Said.TEXT: _text,
+    Said.ID: _id,
     Said.TRUTH: _truth,
     Said.NUMBER: _number,
     Said.ADDRESS: _address,
@@ -289,7 +296,7 @@ def _wrong_menu(kind: ComponentType, shown: Component) -> Wrong:
     if len(defaults) > most:
         yield "default_values", FieldCode.TOO_MANY_COMPONENTS
     for index, default in enumerate(defaults):
-        if not str(default.get("id")).isdecimal() or default.get("type") not in DEFAULTS_OF[kind]:
+        if default.get("type") not in DEFAULTS_OF[kind]:
             yield f"default_values.{index}", FieldCode.INVALID_FORMAT
 
 

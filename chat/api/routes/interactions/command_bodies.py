@@ -146,8 +146,9 @@ class CommandBody:
 
 @frozen(kw_only=True)
 class ChangeCommand:
-    """Changes to a command; what is absent stays."""
+    """Changes to a command; what is absent stays. `type` is the one that it has."""
 
+    type: Maybe[CommandType] = OMITTED
     name: Maybe[CommandName] = OMITTED
     name_localizations: Maybe[Names | None] = OMITTED
     description: Maybe[Description] = OMITTED
@@ -191,6 +192,8 @@ def command_changes(body: ChangeCommand) -> CommandMembers:
         stored.setdefault("options", None)
     if "name" in given:
         stored["name"] = given["name"]
+    if "type" in given:
+        stored["type"] = given["type"].value
     return stored
 
 
