@@ -42,7 +42,7 @@ from chat.api.kept_encodings import KeptEncodings
 from chat.api.mounts import DOCUMENTED, NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
 from chat.api.request import ReadHeaders, Request
-from chat.api.routing import RouteTable
+from chat.api.routing import RouteTable, canonical
 from chat.api.unread_members import UnreadNoting
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import UNREADABLE, ClientAddresses, ConnectionCounts, parse_address
@@ -170,7 +170,7 @@ class Kernel:
         return found
 
     def _look_up(self, method: str, path: str) -> FoundOperation | None:
-        asked, dialect = self._mounts.lead(path)
+        asked, dialect = self._mounts.lead(canonical(path))
         method, path = (method, asked) if dialect is None else dialect.address(method, asked)
         found = self._table.find(path)
         if found is not None:
@@ -181,7 +181,7 @@ class Kernel:
     async def completed(self, path: str) -> bool:
         """Take in the operations that a start does not import, for a path that was not found. Whether any came: the
         path is worth another look then."""
-        if self._later is None or not self._mounts.lead(path)[0].startswith(DOCUMENTED):
+        if self._later is None or not self._mounts.lead(canonical(path))[0].startswith(DOCUMENTED):
             return False
         async with self._completing:
             if self._later is not None:

@@ -2,16 +2,34 @@
 
 Segments are compared one by one and decoded only afterwards, so an escaped slash stays inside its segment; a trailing
 slash is a segment of its own, so it is significant (http.md, Addresses). Where a segment matches literally and as a
-member of the path, the literal goes first.
+member of the path, the literal goes first. What needed no escape means the same with one: `%40me` is `@me`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, TypeVar
-from urllib.parse import unquote
+from typing import Final, Generic, TypeVar
+from urllib.parse import quote, unquote
+
+UNESCAPED: Final = "!$&'()*+,;=:@~"
+"""What stands for itself in a segment, beside letters, digits, `-`, `.` and `_` (RFC 3986, 3.3)."""
 
 T = TypeVar("T")
+
+
+def canonical(path: str) -> str:
+    """The path with escapes only where they are needed. Libraries differ in what they escape: one sends
+    `%40original`. A segment that is not UTF-8 stays as it is."""
+    return "/".join(map(_canonical_segment, path.split("/"))) if "%" in path else path
+
+
+def _canonical_segment(segment: str) -> str:
+    if "%" not in segment:
+        return segment
+    try:
+        return quote(unquote(segment, errors="strict"), safe=UNESCAPED)
+    except UnicodeDecodeError:
+        return segment
 
 
 class _Node(Generic[T]):
@@ -49,8 +67,7 @@ class RouteTable(Generic[T]):
         node.targets[method] = target
 
     def find(self, path: str) -> tuple[Mapping[str, T], list[str]] | None:
-        """The targets of a path (still percent-encoded) by method, and the values in the path in order. None for a path
-        without a target, and for a value that is empty or not UTF-8.
+        """The targets of a path (still percent-encoded, `canonical`) by method, and the values in the path in order.
 
         None for a path that leads nowhere, and for a member that is empty or not UTF-8.
         """

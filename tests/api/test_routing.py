@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote, unquote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.api.routing import RouteTable
+from chat.api.routing import RouteTable, canonical
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +33,29 @@ def table() -> RouteTable[str]:
         ("/v1/users/5", "GET /v1/users/{user_id}", ["5"]),
         ("/v1/users/5/profile", "GET /v1/users/{user_id}/profile", ["5"]),
         ("/v1/users/@me/profile", "GET /v1/users/{user_id}/profile", ["@me"]),
-        ("/v1/users/%40me", "GET /v1/users/{user_id}", ["@me"]),
+        ("/v1/users/%40me", "GET /v1/users/@me", []),
+        ("/v1/%75sers/%35", "GET /v1/users/{user_id}", ["5"]),
         ("/v1/users/a%2Fb", "GET /v1/users/{user_id}", ["a/b"]),
         ("/v1/users/@me/settings", "GET /v1/users/@me/settings", []),
     ],
 )
 def test_paths_that_lead_somewhere(table: RouteTable[str], path: str, target: str, members: list[str]) -> None:
-    found = table.find(path)
+    found = table.find(canonical(path))
     assert found is not None
     targets, named = found
     assert (targets["GET"], named) == (target, members)
+
+
+@pytest.mark.parametrize("path", ["/v1/users/a%2Fb%25%20c%3F%23", "/v1/users/%FF", "//", "*"])
+def test_what_needs_an_escape_keeps_it(path: str) -> None:
+    assert canonical(path) == path
+
+
+@given(st.text(max_size=20).filter(lambda text: not any("\ud800" <= each <= "\udfff" for each in text)))
+def test_an_escaped_segment_means_what_it_meant(text: str) -> None:
+    escaped = "".join(f"%{octet:02x}" for octet in text.encode())
+    assert unquote(canonical(f"/{escaped}")) == f"/{text}"
+    assert canonical(f"/{escaped}") == canonical(f"/{quote(text, safe='')}") == canonical(canonical(f"/{escaped}"))
 
 
 def test_an_emoji_keeps_its_escapes_to_itself(table: RouteTable[str]) -> None:

@@ -28,6 +28,13 @@ async def test_the_gateway_is_told_with_and_without_a_token(chat_world: World, v
     assert told_to_bots == (await chat_world.bot.rest.get("/v1/gateway/bot")).expect(200)
 
 
+async def test_addresses_of_the_mount_are_known_with_needless_escapes(chat_world: World) -> None:
+    asked = f"{REST}/users/%40me/guilds/{chat_world.guild_id}/memb%65r"
+    assert (await chat_world.bot.rest.get(asked)).expect(200)["user"]["id"] == chat_world.bot.id
+    missing = (await chat_world.bot.rest.get(f"{REST}/guilds/{chat_world.guild_id}/welcome%2Dscreen")).json()
+    assert missing["message"] == "This server has no welcome screens."
+
+
 async def test_operations_of_the_mount_alone_are_nowhere_else(chat_world: World) -> None:
     everybody = HttpClient(chat_world.route)
     for path in ("/v1/gateway", "/gateway/empty/list", "/%20discord/gateway", "/v1/soundboard-default-sounds"):

@@ -38,6 +38,10 @@ async def test_a_command_is_invoked_and_answered(chat_world: World, autojump_clo
     assert heard["interaction_metadata"]["id"] == told["id"]
     original = (await chat_world.anyone.get(of(told))).expect(200)
     assert original["id"] == heard["id"]
+    for prefix in ("/v1", "/api/v10"):  # a library for Node escapes it
+        escaped = of(told, "%40original").replace("/v1", prefix, 1)
+        changed = (await chat_world.anyone.patch(escaped, {"content": f"pong at {prefix}"})).expect(200)
+        assert (changed["id"], changed["content"]) == (heard["id"], f"pong at {prefix}")
     listed = (await bob.rest.get(f"/v1/channels/{chat_world.channel_id}/messages")).expect(200)
     assert listed[0]["interaction_metadata"] == heard["interaction_metadata"]
     again = await answer(chat_world, told, 4, {"content": "pong"})

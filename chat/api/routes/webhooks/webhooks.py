@@ -220,7 +220,7 @@ async def execute_webhook(
 ) -> wire.Message | None:
     """Send a message; with the token of an interaction, a further answer to it."""
     uploads = messages.uploads
-    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    told = await interactions.answers.further(webhook_id, token, guard=request.guard)
     if told is not None:
         owner = uploads.webhook_owner(told.bot.id, told.access.channel.id, request.guard)
         async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
@@ -259,7 +259,7 @@ async def get_webhook_message(
     query: InThread,
 ) -> wire.Message:
     """One of the webhook's messages, or of the answers to an interaction."""
-    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    told = await interactions.answers.further(webhook_id, token, guard=request.guard)
     if told is not None:
         return await interactions.answers.message(told, message_id)
     return await area.webhooks.message(
@@ -289,7 +289,7 @@ async def edit_webhook_message(
 ) -> wire.Message:
     """Change one of the webhook's messages, or of the answers to an interaction."""
     uploads = messages.uploads
-    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    told = await interactions.answers.further(webhook_id, token, guard=request.guard)
     if told is not None:
         return await _edit_answer(request, messages, interactions, told, message_id, body)
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
@@ -315,7 +315,7 @@ async def delete_webhook_message(
     query: InThread,
 ) -> None:
     """Delete one of the webhook's messages, or of the answers to an interaction."""
-    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+    told = await interactions.answers.further(webhook_id, token, guard=request.guard)
     if told is not None:
         await interactions.answers.delete(told, message_id, request.guard)
         return
@@ -333,7 +333,7 @@ async def get_original_answer(
     request: Request, interactions: InteractionsArea, webhook_id: int, token: str
 ) -> wire.Message:
     """The first answer to an interaction; `webhook_id` is the application."""
-    told = _told(request, interactions, webhook_id, token)
+    told = await _told(request, interactions, webhook_id, token)
     return await interactions.answers.message(told, interactions.answers.original_of(told))
 
 
@@ -355,19 +355,19 @@ async def edit_original_answer(
     body: EditMessage | None,
 ) -> wire.Message:
     """Change the first answer to an interaction; what comes later is filled in."""
-    told = _told(request, interactions, webhook_id, token)
+    told = await _told(request, interactions, webhook_id, token)
     return await _edit_answer(request, messages, interactions, told, interactions.answers.original_of(told), body)
 
 
 @routes.operation("DELETE", ORIGINAL, policy=Policy.URL, bucket=MESSAGE_CHANGE)
 async def delete_original_answer(request: Request, interactions: InteractionsArea, webhook_id: int, token: str) -> None:
     """Delete the first answer to an interaction."""
-    told = _told(request, interactions, webhook_id, token)
+    told = await _told(request, interactions, webhook_id, token)
     await interactions.answers.delete(told, interactions.answers.original_of(told), request.guard)
 
 
-def _told(request: Request, interactions: InteractionsArea, webhook_id: int, token: str) -> OpenInteraction:
-    told = interactions.answers.further(webhook_id, token, guard=request.guard)
+async def _told(request: Request, interactions: InteractionsArea, webhook_id: int, token: str) -> OpenInteraction:
+    told = await interactions.answers.further(webhook_id, token, guard=request.guard)
     if told is None:
         raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
     return told
