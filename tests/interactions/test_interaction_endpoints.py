@@ -10,7 +10,7 @@ import structlog
 import trio
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from chat.domain.interactions import endpoint_deliveries
 from chat.registries.limits import JSON_BODY_BYTES
@@ -260,6 +260,40 @@ async def test_an_endpoint_may_answer_at_the_address_of_callbacks(
     await until(lambda: bool(endpoint.heard))
     (await answer(chat_world, endpoint.heard[0], 4, {"content": "by itself"})).expect(204)
     assert (await at_bob.expect("MESSAGE_CREATE")).data["content"] == "by itself"
+
+
+async def test_a_further_answer_waits_for_the_first(
+    chat_world: World, endpoint: Endpoint, command: dict[str, Any]
+) -> None:
+    endpoint.held = trio.Event()
+    at_bob = await chat_world.bob.connect()
+    async with trio.open_nursery() as nursery:
+        await pinged(chat_world, command)
+        await until(lambda: bool(endpoint.heard))
+        told = endpoint.heard[0]
+
+        async def follow_up() -> None:
+            more = f"/v1/webhooks/{told['application_id']}/{told['token']}"
+            (await chat_world.anyone.post(more, {"content": "more"})).expect(200)
+
+        nursery.start_soon(follow_up)
+        await wait_all_tasks_blocked()
+        endpoint.held.set()
+    assert [(await at_bob.expect("MESSAGE_CREATE")).data["content"] for _ in range(2)] == ["pong", "more"]
+
+
+async def test_an_endpoint_that_sends_further_answers_before_the_first_is_refused(
+    mock_clock: MockClock, chat_world: World, endpoint: Endpoint, command: dict[str, Any]
+) -> None:
+    mock_clock.rate = 1
+    endpoint.held = trio.Event()
+    await pinged(chat_world, command)
+    await until(lambda: bool(endpoint.heard))
+    told = endpoint.heard[0]
+    more = f"/v1/webhooks/{told['application_id']}/{told['token']}"
+    refused = await chat_world.anyone.post(more, {"content": "more"})
+    assert refused.code == "UNKNOWN_INTERACTION"
+    endpoint.held.set()
 
 
 @pytest.mark.parametrize(

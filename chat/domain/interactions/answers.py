@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hmac
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import attrs
+import trio
 
 from chat import wire
 from chat.auth.tokens import token_hash
@@ -59,6 +61,10 @@ from chat.store.messages.messages import Message, MessageExtra
 
 EPHEMERAL: Final = MessageFlag.EPHEMERAL.value
 LOADING: Final = MessageFlag.LOADING.value
+
+SETTLING_SECONDS: Final = 1.0
+"""For how long a further answer waits for the first one that is on its way. An endpoint that sends it before it has
+answered at all would wait for us, and we for it."""
 
 ANSWERING_PERMISSIONS: Final = int(
     Permission.VIEW_CHANNEL
@@ -111,6 +117,21 @@ class Answers:
     _core: Core
     _messages: MessagesArea
     _witness: ChannelWitness
+    _settling: dict[int, trio.Event] = attrs.field(factory=dict, init=False)
+    """By interaction, for as long as its first answer is on its way."""
+
+    @contextmanager
+    def settling(self, interaction_id: int) -> Iterator[None]:
+        """While the block runs, the first answer is on its way, and further ones wait for it."""
+        if interaction_id in self._settling:
+            yield
+            return
+        settled = self._settling[interaction_id] = trio.Event()
+        try:
+            yield
+        finally:
+            del self._settling[interaction_id]
+            settled.set()
 
     def first(self, interaction_id: int, token: str) -> OpenInteraction:
         """The interaction that waits for its first answer.
@@ -127,15 +148,20 @@ class Answers:
             raise ApiError(ErrorCode.UNKNOWN_INTERACTION)
         return self._told(row)
 
-    def further(self, application_id: int, token: str, *, guard: Guard) -> OpenInteraction | None:
+    async def further(self, application_id: int, token: str, *, guard: Guard) -> OpenInteraction | None:
         """The interaction of the application that this token belongs to; None for a token of none. Both have to be
-        there still when the request of the `guard` writes.
+        there still when the request of the `guard` writes. Waits a moment for a first answer that is on its way: by
+        HTTP a bot sends the next one before it can know that the first has arrived.
 
         :raises ApiError: INVALID_WEBHOOK_TOKEN once the token has ended; UNKNOWN_INTERACTION before the first answer;
             UNKNOWN_CHANNEL where the channel is gone, or the bot does not see it any more; MISSING_ACCESS for a guild
             that is closed.
         """
         row = interactions.by_token(self._core.database.reader, application_id, token_hash(token))
+        if row is not None and row.answered_with is None and row.id in self._settling:
+            with trio.move_on_after(SETTLING_SECONDS):
+                await self._settling[row.id].wait()
+            row = interactions.by_token(self._core.database.reader, application_id, token_hash(token))
         if row is None:
             return None
         if self._core.clock.now_ms() - row.created_at > TOKEN_LIFETIME_MS:
@@ -177,6 +203,10 @@ class Answers:
         :raises InvalidFormBody: as `require_fitting`; for what is wrong in the message, the change or the form.
         """
         self.require_fitting(told, callback.type)
+        with self.settling(told.interaction.id):
+            return await self._answer(told, callback)
+
+    async def _answer(self, told: OpenInteraction, callback: Callback) -> wire.Message | None:
         row = told.interaction
         match callback.type:
             case CallbackType.CHANNEL_MESSAGE_WITH_SOURCE | CallbackType.DEFERRED_CHANNEL_MESSAGE_WITH_SOURCE:

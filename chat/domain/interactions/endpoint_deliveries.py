@@ -131,13 +131,14 @@ class EndpointDeliveries:
 
     async def _exchanged(self, delivery: EndpointDelivery) -> None:
         row = delivery.interaction
-        reply = await self._endpoints.ask(row.application_id, delivery.url, delivery.body)
-        if reply.status in ANSWERS_LATER:
-            return
-        if reply.status != 200:
-            raise OutsideRefused(f"it answers {reply.status}")
-        callback = self._read_callback(reply.content)
-        await self._answers.answer(self._answers.first(row.id, delivery.token), callback)
+        with self._answers.settling(row.id):
+            reply = await self._endpoints.ask(row.application_id, delivery.url, delivery.body)
+            if reply.status in ANSWERS_LATER:
+                return
+            if reply.status != 200:
+                raise OutsideRefused(f"it answers {reply.status}")
+            callback = self._read_callback(reply.content)
+            await self._answers.answer(self._answers.first(row.id, delivery.token), callback)
 
     def _note(self, delivery: EndpointDelivery, reason: str, **more: object) -> None:
         """Say why an endpoint has not answered; the person hears so when the three seconds are over."""
