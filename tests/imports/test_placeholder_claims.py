@@ -136,24 +136,52 @@ async def test_asked_for_and_confirmed_it_is_all_the_members_and_goes_back_exact
     assert [shown[moment(number)]["reactions"][0]["me"] for number in (2, 5)] == [True, True]
     assert await found_by(world, bob) == {moment(1), moment(3), moment(6)}
     assert await found_by(world, anna) == set()
-    changed = await world.bob.rest.patch(f"/v1/channels/{HARBOUR}/messages/{moment(6)}", {"content": "mine"})
-    assert changed.expect(200)["content"] == "mine"
     refused(await world.carol.rest.post(f"{way(world)}/claim", {}), 409, "CONFLICT")
 
-    back = {"content": "last words"}
-    (await world.bob.rest.patch(f"/v1/channels/{HARBOUR}/messages/{moment(6)}", back)).expect(200)
     own = (await world.bob.rest.send_message(str(HARBOUR), "I stay bob's")).expect(200)["id"]
     (await alice.delete(f"{way(world)}/claim?user_id={bob}")).expect(204)
     assert (await listed(world))[int(own)]["author"]["id"] == bob
     (await world.bob.rest.delete(f"/v1/channels/{HARBOUR}/messages/{own}")).expect(204)
-    await chat_server.database.write(
-        lambda connection: connection.execute("UPDATE messages SET edited_at = NULL").rowcount
-    )
     assert rows(chat_server) == before
     assert await found_by(world, anna) == {moment(1), moment(3), moment(6)}
     log = (await alice.get(f"/v1/guilds/{world.guild_id}/audit-logs")).expect(200)["audit_log_entries"]
     told = [(one["action_type"], one["target_id"], one["options"]["placeholder_id"]) for one in log[:2]]
     assert told == [(AuditAction.PLACEHOLDER_RELEASE, bob, anna), (AuditAction.PLACEHOLDER_CLAIM, bob, anna)]
+
+
+async def test_what_the_member_has_edited_stays_the_members(
+    chat_server: ChatServer, chat_world: World, tmp_path: Path
+) -> None:
+    """Else the old person would have said what the member wrote; claimed a second time it would go back by itself."""
+    world = chat_world
+    old = message(2, "mended there", timestampEdited="2020-05-04T03:02:01+00:00")
+    await bring(chat_server, world, tmp_path, message(1, "I was here"), old, message(3, "so was I"))
+    for _ in range(2):
+        (await world.bob.rest.post(f"{way(world)}/claim", {})).expect(200)
+        (await world.alice.rest.post(f"{way(world)}/claim", {"user_id": world.bob.id})).expect(200)
+        forged = {"content": "I was never here"}
+        changed = await world.bob.rest.patch(f"/v1/channels/{HARBOUR}/messages/{moment(1)}", forged)
+        assert changed.expect(200)["content"] == "I was never here"
+        (await world.bob.rest.delete(f"{way(world)}/claim")).expect(204)
+        authors = {number: one["author"]["id"] for number, one in (await listed(world)).items()}
+        assert authors == {moment(1): world.bob.id, moment(2): ANNA["id"], moment(3): ANNA["id"]}
+
+
+async def test_who_has_left_gives_back_their_own_claim_and_no_more(
+    chat_server: ChatServer, chat_world: World, tmp_path: Path
+) -> None:
+    world = chat_world
+    await bring(chat_server, world, tmp_path, *years())
+    (await world.bob.rest.post(f"{way(world)}/claim", {})).expect(200)
+    (await world.alice.rest.post(f"{way(world)}/claim", {"user_id": world.bob.id})).expect(200)
+    (await world.bob.rest.delete(f"/v1/users/@me/guilds/{world.guild_id}")).expect(204)
+    refused(await world.bob.rest.delete(f"{way(world, BERT)}/claim"), 403, "MISSING_PERMISSIONS")
+    refused(await world.bob.rest.delete(f"{way(world)}/claim?user_id={world.carol.id}"), 403, "MISSING_PERMISSIONS")
+    (await world.bob.rest.delete(f"{way(world)}/claim")).expect(204)
+    assert (await world.alice.rest.get(way(world))).expect(200)["claimed_by"] is None
+    shown = await world.alice.rest.get(f"/v1/channels/{HARBOUR}/messages/{moment(1)}")
+    assert shown.expect(200)["author"]["id"] == ANNA["id"]
+    refused(await world.bob.rest.delete(f"{way(world)}/claim"), 403, "MISSING_PERMISSIONS")
 
 
 async def test_who_reacted_and_was_named_beside_the_old_self_keeps_both(

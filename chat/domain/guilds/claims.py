@@ -144,13 +144,16 @@ class Claims:
         self, principal: Principal, guild_id: int, user_id: int, claimant_id: int | None, reason: str | None
     ) -> None:
         """Take back the caller's request or claim, or refuse or undo that of somebody else. Answers once everything is
-        the placeholder's again. Nothing happens where there is neither.
+        the placeholder's again, but for messages that were edited here. Nothing happens where there is neither.
 
-        :raises ApiError: as `Access.guild`, with MANAGE_GUILD for somebody else; UNKNOWN_USER for no placeholder.
+        :raises ApiError: as `Access.guild`, with MANAGE_GUILD for somebody else, but for the caller's own claim, which
+            may also be given back by who has left; UNKNOWN_USER for no placeholder.
         """
         who = principal.user_id if claimant_id is None else claimant_id
-        needed = 0 if who == principal.user_id else Permission.MANAGE_GUILD
-        self._core.access.guild(principal, guild_id, needed)
+        if who != principal.user_id:
+            self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
+        elif not self._has_claimed(guild_id, user_id, who):
+            self._core.access.guild(principal, guild_id)
 
         def unit(connection: sqlite3.Connection) -> SettledClaim | None:
             known = placeholders.by_id(connection, guild_id, user_id)
@@ -200,6 +203,11 @@ class Claims:
         return self._core.audit_log.record(
             connection, known.guild_id, action, actor, target_id=account_id, options=options
         )
+
+    def _has_claimed(self, guild_id: int, user_id: int, account_id: int) -> bool:
+        """Whether the account is this person of the guild by now, as a member or not."""
+        known = placeholders.by_id(self._core.database.reader, guild_id, user_id)
+        return known is not None and known.claimed_by == account_id
 
     def _is_proven(self, connection: sqlite3.Connection, known: Placeholder, account_id: int) -> bool:
         """Whether the account signs in with the service that the person comes from, under the person's id."""

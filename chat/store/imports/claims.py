@@ -102,14 +102,16 @@ _IN_GUILD: Final = """
 """
 
 
+# What was edited since the import may say what the old person never wrote: it stays with who edited it.
 _WRITTEN_THERE: Final = """
-    AND EXISTS (SELECT 1 FROM imported_messages AS noted
-                 WHERE noted.message_id = messages.id AND noted.person_id = :person_id)
+    AND EXISTS (SELECT 1 FROM imported_messages AS noted JOIN imports ON imports.id = noted.import_id
+                 WHERE noted.message_id = messages.id AND noted.person_id = :person_id
+                   AND coalesce(messages.edited_at, 0) < imports.created_at)
 """
 
 
 def move_messages(connection: sqlite3.Connection, move: ClaimMove, after: int, look_at: int) -> MovedPortion:
-    """Change the author of some messages, in a unit."""
+    """Change the author of some messages, in a unit. Those that were edited here do not go back."""
     page = _page(connection, "SELECT id FROM messages WHERE author_id = ? AND id > ? ORDER BY id", move, after, look_at)
     moved = connection.execute(
         f"""
