@@ -181,6 +181,42 @@ def test_requests_of_the_client_are_answered_without_a_service_worker() -> None:
     assert not found, "Visitor.intercepts does it, for one who has no service worker"
 
 
+LOOKS_ONCE: Final = frozenset(
+    {
+        *("all", "all_inner_texts", "all_text_contents", "bounding_box", "count", "get_attribute", "inner_html"),
+        *("inner_text", "input_value", "is_checked", "is_disabled", "is_enabled", "is_hidden", "is_visible"),
+        *("text_content", "title"),
+    }
+)
+"""What Playwright answers at once, without waiting for what is yet to come."""
+
+
+def looks_once(assertion: ast.Assert) -> bool:
+    """Whether an assertion is about a page as it is at that moment."""
+    for node in ast.walk(assertion.test):
+        if isinstance(node, ast.Attribute) and node.attr == "url" and ast.unparse(node.value).endswith("page"):
+            return True
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr in LOOKS_ONCE and (not node.args or node.func.attr == "get_attribute"):
+            return True
+        if node.func.attr == "evaluate" and "activeElement" in ast.unparse(node):
+            return True
+    return False
+
+
+def test_browser_tests_wait_for_what_they_expect() -> None:
+    found = []
+    for path in sorted((ROOT / "tests/web").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_once = isinstance(node, ast.Assert) and looks_once(node)
+            is_all = isinstance(node, ast.For | ast.comprehension) and ast.unparse(node.iter).endswith(".all()")
+            if is_once or is_all:
+                line = node.iter.lineno if isinstance(node, ast.comprehension) else node.lineno
+                found.append(f"{name_of(path)}:{line}")
+    assert found == [], "a busy machine shows it later: expect(...), Visitor.until, or browsing.each"
+
+
 def test_fourteen_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
     assert len(declared_areas()) == 14
     assert folders_of("chat/domain") == declared_areas()

@@ -34,6 +34,7 @@ from playwright.sync_api import (
     Request,
     Response,
     Route,
+    expect,
 )
 
 from tests.durability.prepared import started_and_killed
@@ -234,6 +235,20 @@ def beside(service: Service) -> Iterator[Service]:
         thread.join()
 
 
+def until(page: Page, holds: Callable[[], object]) -> None:
+    """Wait until it holds: what was pressed is done a moment later. For what `expect` cannot ask."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end, "it does not come to hold"
+        page.wait_for_timeout(50)
+
+
+def each(locator: Locator, count: int) -> list[Locator]:
+    """All that a locator finds, once there are `count` of them."""
+    expect(locator).to_have_count(count)
+    return [locator.nth(number) for number in range(count)]
+
+
 class Visitor:
     """One person with one browser tab and, if wanted, an authenticator."""
 
@@ -333,6 +348,10 @@ class Visitor:
         self.enters()
         self.goes_to("/settings")
         self.reads("Settings")
+
+    def until(self, holds: Callable[[], object]) -> None:
+        """Wait until it holds on the page or at the server."""
+        until(self.page, holds)
 
     def confirms(self, answer: str) -> None:
         """Answer the question in front of the page."""

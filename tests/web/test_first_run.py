@@ -3,11 +3,13 @@ visitor who joins."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, Visitor, served
 from tests.web.conftest import MakeVisitor
@@ -57,7 +59,7 @@ def test_the_link_makes_an_administrator_a_name_and_a_community(fresh: Instance,
 
     operator.goes_to(fresh.world["setup"])
     operator.reads("Make your account")
-    assert "#" not in page.url
+    expect(page).not_to_have_url(re.compile("#"))
     is_fine(operator)
     operator.fills(email="ada@example.org", global_name="Ada", username="ada", password=PASSWORD)
     operator.presses("Make the account")
@@ -80,6 +82,7 @@ def test_the_link_makes_an_administrator_a_name_and_a_community(fresh: Instance,
     operator.presses("Make the community")
     operator.reads("Everything is ready")
     is_fine(operator)
+    expect(page.locator("#invite-link")).to_have_text(re.compile("/invite/"))
     invite = page.locator("#invite-link").inner_text()
     # The link has done its work, for its owner and for whoever finds it.
     operator.goes_to(fresh.world["setup"])
@@ -108,7 +111,7 @@ def test_the_link_makes_an_administrator_a_name_and_a_community(fresh: Instance,
     newcomer.goes_to("/")
     newcomer.follows("Join the community")
     newcomer.reads("Plots & <b>beds</b>")
-    assert newcomer.page.url == invite
+    expect(newcomer.page).to_have_url(invite)
     assert newcomer.page.locator("#invite-picture").evaluate("image => image.decode().then(() => true)")
     is_fine(newcomer)
     newcomer.follows("Make an account")
@@ -150,7 +153,7 @@ def test_a_stranger_who_comes_first_gets_nothing(fresh: Instance, visit: MakeVis
     late: Visitor = visit(fresh)
     late.goes_to("/")
     late.page.get_by_text("A place to talk").wait_for()
-    assert late.page.get_by_role("link", name="Make an account").count() == 0
+    expect(late.page.get_by_role("link", name="Make an account")).to_have_count(0)
 
 
 @pytest.mark.parametrize("text", ["x" * 500, "a\u202eb\u2066c", "\U0001f331" * 64])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from chat.web.pages import PAGES
 from tests.web.browsing import Instance, Visitor
@@ -101,8 +102,8 @@ def test_headings_labels_and_language(visit: MakeVisitor) -> None:
     for address in addresses():
         visitor.goes_to(address)
         visitor.page.locator("h1:visible").first.wait_for()
-        assert visitor.page.locator("h1:visible").count() == 1
-        assert visitor.page.locator("html[lang=en]").count() == 1
+        expect(visitor.page.locator("h1:visible")).to_have_count(1)
+        expect(visitor.page.locator("html[lang=en]")).to_have_count(1)
         unlabelled = visitor.page.evaluate(
             "Array.from(document.querySelectorAll('input, select')).filter(input => input.labels.length === 0).length"
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.signing_in.sso.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.web.browsing import Instance, Visitor, beside, instance
@@ -81,7 +83,7 @@ def test_nobody_is_sent_to_an_address_that_is_not_registered(at_bobs: Visitor, h
     ):
         at_bobs.goes_to(consent(application, redirect_uri=address))
         at_bobs.reads("This request does not work")
-        assert at_bobs.page.get_by_role("button", name="Allow").count() == 0
+        expect(at_bobs.page.get_by_role("button", name="Allow")).to_have_count(0)
     at_bobs.goes_to(consent({"id": "1"}))
     at_bobs.reads("This request does not work")
     at_bobs.goes_to(consent(application, scope="everything"))
@@ -101,7 +103,7 @@ def test_who_is_not_signed_in_signs_in_first_and_comes_back(visit: MakeVisitor, 
     visitor.page.get_by_text("Signed in as Bob").wait_for()
     visitor.presses("Not you?")
     visitor.arrives_at("/login")
-    assert visitor.page.get_by_role("button", name="Sign out").count() == 0
+    expect(visitor.page.get_by_role("button", name="Sign out")).to_have_count(0)
 
 
 def test_a_bot_is_added_to_a_community(at_bobs: Visitor, home: Instance) -> None:
@@ -140,9 +142,9 @@ def test_names_from_outside_are_only_ever_text(at_bobs: Visitor, home: Instance)
     at_bobs.section("Applications").get_by_text(HOSTILE).wait_for()
     at_bobs.goes_to(f"/invite/{invite['code']}")
     at_bobs.page.get_by_role("heading", name=HOSTILE).wait_for()
-    assert at_bobs.page.locator("main img:not(#invite-picture)").count() == 0
-    assert at_bobs.page.locator("#invite-picture").is_hidden()
-    assert at_bobs.page.locator("main script").count() == 0
+    expect(at_bobs.page.locator("main img:not(#invite-picture)")).to_have_count(0)
+    expect(at_bobs.page.locator("#invite-picture")).to_be_hidden()
+    expect(at_bobs.page.locator("main script")).to_have_count(0)
 
 
 # Invites
@@ -240,6 +242,7 @@ def test_backup_codes_are_renewed_and_the_app_is_turned_off(visitor: Visitor, ho
     visitor.fills(password=person["password"])
     visitor.presses("Continue")
     visitor.is_told("The authenticator app is set up.")
+    expect(visitor.page.locator("#codes li")).to_have_count(10)
     first = visitor.page.locator("#codes li").all_inner_texts()
     visitor.presses("I have kept them")
     visitor.presses("Make new codes")
@@ -247,8 +250,8 @@ def test_backup_codes_are_renewed_and_the_app_is_turned_off(visitor: Visitor, ho
     visitor.fills(code=first[0])
     visitor.presses("Continue")
     visitor.page.locator("#codes li").first.wait_for()
+    visitor.until(lambda: visitor.page.locator("#codes li").count() == 10)
     second = visitor.page.locator("#codes li").all_inner_texts()
-    assert len(second) == 10
     assert not set(first) & set(second)
     app.get_by_role("button", name="Turn off").click()
     visitor.fills(code=first[1])
@@ -287,7 +290,7 @@ def test_an_address_is_changed_and_taken_back(visitor: Visitor, home: Instance) 
     # It was somebody else who did this: whoever reads the old mailbox takes the account back.
     link = home.mail("email_revert", old)["link"]
     visitor.goes_to(link)
-    assert "#" not in visitor.page.url
+    expect(visitor.page).not_to_have_url(re.compile("#"))
     visitor.fills(password="other unrelated words")
     visitor.presses("Take my account back")
     visitor.reads("The account is yours again")
@@ -343,7 +346,7 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
         visitor.fills(email=bob["email"], password=bob["password"])
         visitor.presses("Sign in")
         visitor.enters()
-        assert visitor.page.url.startswith(f"{home.origin}/channels/")
+        expect(visitor.page).to_have_url(re.compile(f"^{home.origin}/channels/"))
         visitor.goes_to("/settings")
         visitor.presses("Sign out")
         visitor.arrives_at("/login")
@@ -355,7 +358,7 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
 def test_by_its_ip_address_the_instance_is_used_under_its_name(visitor: Visitor, home: Instance) -> None:
     visitor.page.goto(f"http://127.0.0.1:{home.port}/reset?x=1#token={'a' * 64}")
     visitor.reads("Choose a new password")
-    assert visitor.page.url == f"{home.origin}/reset?x=1"
+    expect(visitor.page).to_have_url(f"{home.origin}/reset?x=1")
 
 
 def test_signing_in_takes_only_a_keyboard(visitor: Visitor, home: Instance) -> None:
@@ -364,7 +367,7 @@ def test_signing_in_takes_only_a_keyboard(visitor: Visitor, home: Instance) -> N
     page = visitor.page
     page.get_by_role("heading", name="Sign in").wait_for()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.type(bob["email"])
@@ -372,10 +375,10 @@ def test_signing_in_takes_only_a_keyboard(visitor: Visitor, home: Instance) -> N
     page.keyboard.type("wrong password")
     page.keyboard.press("Enter")
     visitor.is_told("The email address or the password is wrong.")
-    assert page.evaluate("document.activeElement.getAttribute('role')") == "alert"
+    expect(page.locator("[role=alert]:focus")).to_have_count(1)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.name") == "email"
+    expect(page.locator("[name=email]")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Control+A")
     page.keyboard.type(bob["password"])
@@ -399,17 +402,19 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor, home: Inst
     page.get_by_role("dialog").wait_for()
     for _ in range(5):
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('dialog')")
+        page.wait_for_function(
+            "() => document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+        )
     page.keyboard.press("Escape")
     visitor.is_told("Nothing was changed.")
-    assert page.evaluate("document.activeElement.id") == "passkey-add"
+    expect(page.locator("#passkey-add")).to_be_focused()
 
 
 def test_without_scripts_the_pages_say_so(visit: MakeVisitor) -> None:
     visitor = visit(java_script_enabled=False)
     visitor.goes_to("/login")
     visitor.page.locator("noscript p").wait_for()
-    assert "needs JavaScript" in visitor.page.locator("noscript p").inner_text()
+    expect(visitor.page.locator("noscript p")).to_contain_text("needs JavaScript")
 
 
 def test_an_address_that_leads_nowhere(visitor: Visitor) -> None:
@@ -442,7 +447,7 @@ def test_a_program_is_signed_in_over_the_passkey_bridge(visitor: Visitor, home: 
     visitor.goes_to(bridge["url"])
     visitor.presses("Use a passkey")
     visitor.reads("The program is signed in")
-    assert bridge["bridge_id"] not in visitor.page.url
+    expect(visitor.page).not_to_have_url(re.compile(bridge["bridge_id"]))
     assert home.call("POST", "/v1/auth/passkey-bridge/redeem", redeem)["user_id"] == user_id
     visitor.goes_to(bridge["url"])
     visitor.presses("Use a passkey")
@@ -469,7 +474,7 @@ def test_a_sign_in_from_a_new_place_waits_for_the_mailed_link(visit: MakeVisitor
         away.presses("Send the link again")
         away.is_told("Sent again.")
         at_home.goes_to(careful.mail("ip_authorization", bob["email"])["link"])
-        assert "#" not in at_home.page.url
+        expect(at_home.page).not_to_have_url(re.compile("#"))
         at_home.presses("Yes, let me in")
         at_home.reads("The sign-in is allowed")
         away.page.clock.run_for(4_000)
@@ -490,7 +495,7 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
         visitor.presses("Make the account")
         visitor.enters()
         visitor.goes_to("/settings")
-        assert visitor.page.title() == "Settings \N{EN DASH} Die Küche"
+        expect(visitor.page).to_have_title("Settings \N{EN DASH} Die Küche")
         visitor.presses("Make a recovery kit")
         visitor.confirms("Make a kit")
         visitor.fills(password="four unrelated words")
@@ -532,11 +537,11 @@ def test_single_sign_on_and_what_it_closes(visit: MakeVisitor) -> None:
             visitor = visit(company, elsewhere=(urlsplit(office.issuer).netloc,))
             visitor.goes_to("/settings")
             visitor.arrives_at("/login")
-            assert visitor.page.locator("input").count() == 0
+            expect(visitor.page.locator("input")).to_have_count(0)
             visitor.presses("Continue with The Office")
             visitor.arrives_at("/settings")
             visitor.section("Profile").get_by_text("zoe@example.com").wait_for()
-            assert "code=" not in visitor.page.url
+            expect(visitor.page).not_to_have_url(re.compile("code="))
             visitor.goes_to("/register")
             visitor.reads("No new accounts here")
             visitor.goes_to("/forgot")

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, Visitor
 from tests.web.conftest import MakeVisitor
@@ -85,7 +86,7 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.reads("Check your mail")
         visitor.goes_to(home.mail("verification", EMAIL)["link"])
         visitor.reads("Your address is confirmed")
-        assert "#" not in page.url
+        expect(page).not_to_have_url(re.compile("#"))
         visitor.follows("Go to your settings")
         visitor.section("Profile").get_by_text("confirmed", exact=True).wait_for()
 
@@ -100,11 +101,11 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.fills(code=home.code(secret))
         authenticator.get_by_role("button", name="Turn on").click()
         visitor.is_told("The authenticator app is set up.")
+        expect(page.locator("#codes li")).to_have_count(10)
         codes = page.locator("#codes li").all_inner_texts()
-        assert len(codes) == 10
         assert all(re.fullmatch(r"[a-z0-9]{4}-[a-z0-9]{4}", code) for code in codes)
         visitor.presses("I have kept them")
-        assert page.locator("#codes li").count() == 0
+        expect(page.locator("#codes li")).to_have_count(0)
 
         # She adds a passkey; some time after she signed in, that asks for a proof first.
         home.pass_time(300)
@@ -156,7 +157,7 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.reads("Check your mail")
         link = home.mail("password_reset", EMAIL)["link"]
         visitor.goes_to(link)
-        assert "#" not in page.url
+        expect(page).not_to_have_url(re.compile("#"))
         visitor.fills(password="short")
         visitor.presses("Set the new password")
         visitor.is_told("Use at least 8 characters.")

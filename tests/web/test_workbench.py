@@ -14,13 +14,18 @@ from playwright.sync_api import Page, expect
 
 from chat.testing.network import TcpRoute
 from chat.testing.world import World
-from tests.web.browsing import WAIT_MS, Instance, Visitor
+from tests.web.browsing import WAIT_MS, Instance, Visitor, until
 from tests.web.conftest import MakeVisitor
 
 CLIPBOARD: Final = """
 Object.defineProperty(navigator.clipboard, "writeText", { value: async (text) => { window.copied = text; } });
 """
 """Pages may write the clipboard, and nobody may read it."""
+
+IS_ACTIVE: Final = """() => {
+  const active = document.querySelector("#traffic-list").getAttribute("aria-activedescendant");
+  return active && document.querySelector(".entry[aria-selected='true']")?.id === active;
+}"""
 
 PLACES: Final = ("traffic", "faults", "limits", "mail", "world", "send", "commands")
 
@@ -144,7 +149,7 @@ def test_a_long_list_has_few_elements_and_is_gone_through_by_keys(page: Page, ho
         send(home, f"number {number}")
     expect(page.locator("#traffic-count")).to_contain_text("3")
     page.wait_for_function("() => document.querySelector('.rows-space').offsetHeight > 360 * 28")
-    assert page.locator(".entry").count() < 60
+    page.wait_for_function("() => document.querySelectorAll('.entry').length < 60")
     rows = page.locator("#traffic-list")
     rows.focus()
     rows.press("End")
@@ -157,8 +162,7 @@ def test_a_long_list_has_few_elements_and_is_gone_through_by_keys(page: Page, ho
         expect(selected).to_have_attribute("aria-posinset", position)
     rows.press("PageDown")
     expect(selected).to_be_in_viewport()
-    active = rows.get_attribute("aria-activedescendant")
-    assert active == selected.get_attribute("id")
+    page.wait_for_function(IS_ACTIVE)
     rows.press("Escape")
     expect(selected).to_have_count(0)
 
@@ -176,7 +180,7 @@ def test_what_happened_is_copied_as_a_test(page: Page, home: Instance) -> None:
     compile(source, "recorded.py", "exec")
     page.get_by_role("button", name="Copy as test").click()
     said(page, "Copied.")
-    assert "async def test_what_happened" in page.evaluate("window.copied")
+    page.wait_for_function("() => window.copied.includes('async def test_what_happened')")
 
 
 def test_sessions_and_faults(page: Page, home: Instance, bots: Bots) -> None:
@@ -211,8 +215,7 @@ def test_sessions_and_faults(page: Page, home: Instance, bots: Bots) -> None:
     page.get_by_role("button", name="Refuse the next requests").click()
     said(page, "status")
     page.get_by_label("Starts are held").check()
-    page.wait_for_timeout(100)
-    assert home.call("POST", "/v1/_dev/gateway", {})["starts_paused"] is True
+    until(page, lambda: home.call("POST", "/v1/_dev/gateway", {})["starts_paused"])
     page.get_by_label("Starts are held").uncheck()
 
 
@@ -267,7 +270,7 @@ def test_mail(page: Page, home: Instance) -> None:
     expect(letter).to_contain_text("bob@example.com")
     letter.get_by_role("button").click()
     said(page, "Copied.")
-    assert page.evaluate("window.copied") == home.call("GET", "/v1/_dev/mail")[0]["token"]
+    page.wait_for_function("wanted => window.copied === wanted", arg=home.call("GET", "/v1/_dev/mail")[0]["token"])
     page.get_by_role("button", name="Forget all mail").click()
     expect(page.locator("#no-mail")).to_be_visible()
 
@@ -278,7 +281,7 @@ def test_the_world(page: Page, home: Instance) -> None:
     line = page.locator("#accounts tbody tr").filter(has_text="bob@example.com")
     line.get_by_role("button").nth(1).click()
     said(page, "Copied.")
-    assert page.evaluate("window.copied") == bob["token"]
+    page.wait_for_function("wanted => window.copied === wanted", arg=bob["token"])
     send(home, "kept in the snapshot")
     page.locator("#snapshot-name").fill("before")
     page.get_by_role("button", name="Take").click()
@@ -348,7 +351,7 @@ def test_commands_are_invoked_as_anybody(page: Page, home: Instance) -> None:
     expect(letter).to_contain_text('"content": "<b>grown"')
     expect(letter.locator("b")).to_have_count(0)
     letter.get_by_role("button", name="Copy").last.click()
-    assert page.evaluate("window.copied") == told["token"]
+    page.wait_for_function("wanted => window.copied === wanted", arg=told["token"])
 
     # One that nobody answers, and one that is refused.
     page.locator("#command-name").select_option(label="Look")

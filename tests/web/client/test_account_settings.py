@@ -4,6 +4,7 @@ not saved is asked about, and every page is fit for a telephone."""
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any, Final
@@ -90,7 +91,7 @@ def test_large_letters_and_long_words_fit_a_telephone(visit: MakeVisitor, home: 
     for page in PAGES:
         holder.goes_to(f"{PATH}/{page}")
         holder.page.locator(".settings-content .card").first.wait_for()
-        assert holder.page.evaluate(OVERFLOWING) == [], page
+        holder.until(lambda: holder.page.evaluate(OVERFLOWING) == [])
 
 
 def test_back_and_forward_go_from_page_to_page(holder: Holder) -> None:
@@ -211,7 +212,7 @@ def test_light_or_dark_follows_the_account_into_another_browser(visit: MakeVisit
     holder: Holder = visit(home, kind=Holder)
     holder.opens("carol", "appearance")
     holder.page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
-    assert holder.page.get_by_label("Dark").is_checked()
+    expect(holder.page.get_by_label("Dark")).to_be_checked()
 
 
 def test_the_client_speaks_the_language_that_is_chosen(holder: Holder) -> None:
@@ -355,7 +356,7 @@ def test_who_thinks_better_of_it_stays_signed_in(holder: Holder) -> None:
     proof.get_by_role("button", name="Cancel").click()
     proof.wait_for(state="detached")
     assert holder.kept()["username"] == "carol"
-    assert page.url.endswith("/settings/leaving")
+    expect(page).to_have_url(re.compile("/settings/leaving$"))
 
 
 def test_signing_out_here_leaves_nothing_behind(visit: MakeVisitor) -> None:
@@ -373,8 +374,8 @@ def test_signing_out_here_leaves_nothing_behind(visit: MakeVisitor) -> None:
                 keys.onsuccess = () => done(keys.result.length);
             };
         })"""
-        assert holder.page.evaluate(left) == 0
-        assert holder.page.evaluate("localStorage.getItem('session')") is None
+        holder.until(lambda: holder.page.evaluate(left) == 0)
+        holder.page.wait_for_function("() => localStorage.getItem('session') === null")
 
 
 @pytest.mark.parametrize("way", ["Disable the account", "Delete the account"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
@@ -62,7 +63,7 @@ def test_enter_sends_and_shift_enter_does_not(writer: Writer) -> None:
     writer.field.press("Enter")
     writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     assert writer.asked("send") == [sent("two\nlines")]
-    assert writer.field.input_value() == ""
+    expect(writer.field).to_have_value("")
     writer.field.press("Enter")
     assert len(writer.asked("send")) == 1, "an empty message was sent"
 
@@ -81,7 +82,7 @@ def test_a_draft_outlives_the_page(writer: Writer) -> None:
     writer.field.press("Enter")
     writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     writer.opens()
-    assert writer.field.input_value() == ""
+    expect(writer.field).to_have_value("")
 
 
 def test_a_name_is_completed(writer: Writer) -> None:
@@ -89,7 +90,7 @@ def test_a_name_is_completed(writer: Writer) -> None:
     writer.page.get_by_role("option", name="Ben <b>").wait_for()
     writer.page_is_accessible()
     writer.field.press("Tab")
-    assert writer.field.input_value() == "hello @Ben <b> "
+    expect(writer.field).to_have_value("hello @Ben <b> ")
     writer.field.press_sequentially("and <@2>")
     writer.field.press("Enter")
     writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
@@ -98,16 +99,16 @@ def test_a_name_is_completed(writer: Writer) -> None:
 
 def test_arrow_up_changes_the_last_message(writer: Writer) -> None:
     writer.field.press("ArrowUp")
-    assert writer.field.input_value() == "me first"
+    expect(writer.field).to_have_value("me first")
     writer.field.press("Escape")
-    assert writer.field.input_value() == ""
+    expect(writer.field).to_have_value("")
     writer.field.press("ArrowUp")
     writer.field.press_sequentially(", then you")
     writer.field.press("Enter")
     writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'edit')")
     assert writer.asked("edit") == [["7", "me first, then you"]]
     writer.field.press("Shift+ArrowUp")
-    assert writer.page.evaluate("window.composer.asked.at(-1)") == ["rows"]
+    writer.until(lambda: writer.page.evaluate("window.composer.asked.at(-1)") == ["rows"])
 
 
 def test_what_is_answered_is_named(writer: Writer) -> None:
@@ -145,4 +146,4 @@ def test_slow_mode_holds_the_next_message_back(visit: MakeVisitor, singly: Insta
     writer.field.press_sequentially("two")
     writer.field.press("Enter")
     assert len(writer.asked("send")) == 1
-    assert writer.field.input_value() == "two"
+    expect(writer.field).to_have_value("two")

@@ -72,7 +72,7 @@ def test_who_may_not_sees_no_page(visit: MakeVisitor, talk: str) -> None:
     member.enters_as("bob", talk)
     member.page.locator(".side-head").click()
     member.page.get_by_role("menu").wait_for()
-    assert member.page.get_by_role("menuitem", name="Settings of the community").count() == 0
+    expect(member.page.get_by_role("menuitem", name="Settings of the community")).to_have_count(0)
 
 
 def test_name_roles_and_members(visit: MakeVisitor, talk: str, home: Instance) -> None:

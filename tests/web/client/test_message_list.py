@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
@@ -137,7 +138,7 @@ def test_at_the_end_new_messages_appear_and_elsewhere_they_are_counted(reader: R
     assert moved(reader, "c.change(c.idOf(10002), c.message(10002))") <= 1
     reader.page.get_by_role("button", name="2 new messages").click()
     reader.waits("Math.abs(c.scroller.scrollTop) < 1 && c.mounted().at(-1) === c.idOf(10002)")
-    assert reader.page.get_by_role("button", name="2 new messages").count() == 0
+    expect(reader.page.get_by_role("button", name="2 new messages")).to_have_count(0)
 
 
 def test_the_line_of_what_is_new_stands_a_third_from_the_top_and_stays(reader: Reader) -> None:
@@ -217,7 +218,7 @@ def test_a_failure_stands_where_the_messages_would_and_can_be_tried_again(reader
     reader.scrolls(-100_000)
     reader.page.get_by_role("button", name="Try again").click()
     reader.waits("c.mounted().length > 60 || Number(c.mounted()[0]) < 1000000 + 99400")
-    assert reader.page.get_by_role("button", name="Try again").count() == 0
+    expect(reader.page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
 def test_hostile_content_stays_text(reader: Reader) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.web.browsing import WAIT_MS, Visitor, instance
 from tests.web.conftest import MakeVisitor
@@ -49,7 +50,7 @@ def test_while_the_server_is_away_a_page_says_so(visit: MakeVisitor) -> None:
         assert [address.partition("/offline")[1] for address in kept] == ["/offline"]
     visitor.goes_to_a_bare_client()
     visitor.reads("You are offline")
-    assert page.url.endswith("/channels/@me")
+    expect(page).to_have_url(re.compile("/channels/@me$"))
     visitor.page_is_accessible()
     visitor.leaves()
     visitor.complaints.clear()  # the browser's own words on files that it could not ask for

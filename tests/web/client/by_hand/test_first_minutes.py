@@ -165,10 +165,10 @@ def test_long_names_leave_room_for_buttons_and_badges(alice: Member, place: Plac
     alice.enters_as("alice", place.path)
     badge = alice.page.locator(".channel-link .badge")
     expect(badge).to_be_in_viewport()
-    assert alice.page.evaluate(beyond) == []
+    alice.until(lambda: alice.page.evaluate(beyond) == [])
     alice.page.goto("/channels/@me")
     alice.page.get_by_text("W" * 32).first.wait_for()
-    assert alice.page.evaluate(beyond) == []
+    alice.until(lambda: alice.page.evaluate(beyond) == [])
     call("PATCH", "/v1/users/@me", {"global_name": "Bob"}, place.bob["token"])
 
 
@@ -219,7 +219,7 @@ def test_the_owner_does_not_wait_in_a_slow_channel_and_a_telephone_has_room_to_w
     member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
     member.enters_as("alice", place.path)
     field_of(member).fill("one")
-    assert field_of(member).bounding_box()["width"] > 280
+    member.until(lambda: field_of(member).bounding_box()["width"] > 280)
     member.button("Send").click()
     expect(field_of(member)).to_have_value("")
     field_of(member).fill("two")

@@ -3,6 +3,7 @@ web client as a whole."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -67,6 +68,7 @@ def sets_up(operator: Member, fresh: Instance, folder: Path) -> str:
     operator.fills(name="Plots and beds")
     operator.presses("Make the community")
     operator.reads("Everything is ready")
+    expect(operator.page.locator("#invite-link")).to_have_text(re.compile("/invite/"))
     invite = operator.page.locator("#invite-link").inner_text()
     operator.follows("Go in")
     operator.enters()

@@ -4,13 +4,12 @@ quiet hours, sounds and words of one's own. Area: the web client as a whole."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import Instance
+from tests.web.browsing import Instance, until
 from tests.web.client.test_shell import DESK, Member
 from tests.web.client.test_tabs import place, says
 from tests.web.conftest import MakeVisitor
@@ -41,15 +40,6 @@ WAITS_MS: Final = 20_000
 def shown(page: Page) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = page.evaluate(SHOWN)
     return found
-
-
-def until(page: Page, holds: Callable[[], bool]) -> None:
-    """Wait until it holds."""
-    for _ in range(WAITS_MS // 100):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    assert holds()
 
 
 def shows(page: Page, count: int) -> None:
@@ -84,8 +74,9 @@ def test_tabs_in_the_background_tell_of_messages(visit: MakeVisitor, place: str,
     # Nobody looks: one tab speaks.
     hears(home, place, "anybody there?", first, second)
     channel_id = place.rsplit("/", 1)[1]
-    assert shown(first) == [{"title": "Bob (#general, Two tabs)", "body": "anybody there?", "tag": channel_id}]
-    assert tones(first, second) == 2
+    told = [{"title": "Bob (#general, Two tabs)", "body": "anybody there?", "tag": channel_id}]
+    until(first, lambda: shown(first) == told)
+    until(first, lambda: tones(first, second) == 2)
 
     # What is read in one of them is told by none.
     second.evaluate("() => { window.isFocused = true; window.dispatchEvent(new Event('focus')); }")
@@ -102,7 +93,7 @@ def test_tabs_in_the_background_tell_of_messages(visit: MakeVisitor, place: str,
     heard_before = tones(first, second)
     hears(home, place, "you are there", first)
     second.wait_for_timeout(600)
-    assert tones(first, second) == heard_before + 2
+    until(first, lambda: tones(first, second) == heard_before + 2)
     assert shown(first) == []
 
     # The settings: another sound, quiet hours, words.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Instance
+from tests.web.browsing import Instance, each
 from tests.web.client.by_hand.test_first_minutes import Place
 from tests.web.client.test_shell import DESK, Member
 from tests.web.conftest import MakeVisitor
@@ -89,12 +89,11 @@ def test_a_poll_fits_a_telephone_and_takes_several_answers(visit: MakeVisitor, p
     bob.enters_as("bob", place.path)
     shown = bob.page.get_by_role("group", name="<b>Which</b> of these")
     boxes = shown.get_by_role("checkbox")
-    expect(boxes).to_have_count(2)
-    for box in boxes.all():
+    for box in each(boxes, 2):
         box.check()
     bob.page_is_accessible()
     shown.get_by_role("button", name="Vote").click()
     expect(shown.get_by_role("img", name="Your vote")).to_have_count(2)
     expect(shown.get_by_role("button", name="End the poll")).to_have_count(0)
     bob.page_is_accessible()
-    assert bob.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    bob.page_fits()

@@ -39,7 +39,7 @@ def test_a_person_is_reminded_of_a_message(visit: MakeVisitor, place: Place, hom
     dialog = page.get_by_role("dialog", name="Remind me")
     dialog.get_by_role("button", name="Remind me then").click()
     expect(dialog).to_have_count(0)
-    assert [entry["message_id"] for entry in home.call("GET", OWN, token=token)] == [first, second]
+    alice.until(lambda: [one["message_id"] for one in home.call("GET", OWN, token=token)] == [first, second])
 
     # It is due: the person is told where they are, and goes there; the one whose message is gone says so.
     home.call("DELETE", f"{path}/{second}", token=token)
@@ -71,4 +71,4 @@ def test_a_person_is_reminded_of_a_message(visit: MakeVisitor, place: Place, hom
     page.get_by_role("button", name="Reminders, 1 is due").click()
     rows.first.get_by_role("button", name="Remove").click()
     expect(reminders.get_by_text("You have no reminders.")).to_be_visible()
-    assert home.call("GET", OWN, token=token) == []
+    alice.until(lambda: home.call("GET", OWN, token=token) == [])

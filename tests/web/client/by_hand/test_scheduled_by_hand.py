@@ -70,13 +70,13 @@ def test_a_message_is_scheduled_changed_and_sent(visit: MakeVisitor, place: Plac
     row = page.get_by_role("article").filter(has_text="water all beds")
     expect(row).to_have_count(1)
     expect(field).to_have_value("x")
-    assert home.call("GET", OWN, token=token) == []
+    alice.until(lambda: home.call("GET", OWN, token=token) == [])
 
     # The clock of the account is that of every row.
     expect(row.locator("time").first).to_have_text(re.compile(r"\d:\d\d\s[AP]M"))
     page.goto("/channels/@me/settings/language")
-    page.get_by_role("radio", name="24 hours").check()
-    page.wait_for_function("() => document.querySelector('.app.ready')")
+    with page.expect_event("load"):  # every moment is said anew
+        page.get_by_role("radio", name="24 hours").check()
     page.goto(place.path)
     expect(row.locator("time").first).to_have_text(re.compile(r"^\d\d:\d\d$"))
     home.call("PATCH", "/v1/users/@me/settings", {"time_format": 0}, token)
