@@ -4,6 +4,7 @@ import { fill, h } from "../base/dom.js";
 import { icon } from "../base/icon.js";
 import { newsOf } from "../store/unread.js";
 import { t } from "../words/catalogue.js";
+import { writeTo } from "../views/dialogs/write_to.js";
 import { nameOfChannel, signOf } from "../views/names/channels.js";
 import { plainName } from "../views/names/people.js";
 import { scoreOf } from "../views/names/matching.js";
@@ -174,7 +175,6 @@ function people({ store, acts, go, report }, withMembers) {
   const add = (id, nick, place) => {
     const user = users.get(id);
     if (!user || known.has(id) || found.has(id)) return;
-    const write = async () => go(`/channels/@me/${await acts.people.openConversation([id])}`);
     found.set(id, {
       key: id,
       label: plainName(nick || user.global_name || user.username),
@@ -182,7 +182,7 @@ function people({ store, acts, go, report }, withMembers) {
       more: [plainName(user.username), place].filter((part) => part !== "").join(" \u00b7 "),
       sign: "member",
       weight: 0,
-      go: () => void write().catch(report),
+      go: () => void writeTo({ acts, go }, id).catch(report),
     });
   };
   for (const entry of relationships.values()) if (entry["type"] === FRIEND) add(entry["id"], null, "");

@@ -54,6 +54,8 @@ const PATIENCE_MAXIMUM_S = 60;
 const TRIES = 3;
 const PAUSE_MS = 1000;
 const UNAVAILABLE = new Set([502, 503, 504]);
+/** Methods that change what is at a path: the last of two is to hold. */
+const CHANGES = new Set(["PUT", "PATCH", "DELETE"]);
 
 /**
  * @param {RestParts} parts
@@ -62,14 +64,36 @@ const UNAVAILABLE = new Set([502, 503, 504]);
 export function makeRest({ token, signedOut, patience = () => {} }) {
   /** @type {Map<string, number>} when a bucket may be asked again */
   const turns = new Map();
+  /** @type {Map<string, Promise<void>>} the end of the latest change that is on its way, by its path */
+  const changing = new Map();
 
   /**
+   * Changes at one path go one after the other: on two connections the earlier one might come later.
    * @param {string} method
    * @param {string} path
    * @param {Options} [options]
    * @returns {Promise<Told>}
    */
-  async function ask(method, path, options = {}) {
+  function ask(method, path, options) {
+    if (!CHANGES.has(method)) return insist(method, path, options);
+    const before = changing.get(path);
+    const told = before ? before.then(() => insist(method, path, options)) : insist(method, path, options);
+    const end = () => {
+      if (changing.get(path) === over) changing.delete(path);
+    };
+    const over = told.then(end, end);
+    changing.set(path, over);
+    return told;
+  }
+
+  /**
+   * Asks again where that may help.
+   * @param {string} method
+   * @param {string} path
+   * @param {Options} [options]
+   * @returns {Promise<Told>}
+   */
+  async function insist(method, path, options = {}) {
     const bucket = bucketOf(method, path);
     for (let tries = 1; ; tries += 1) {
       await pause((turns.get(bucket) ?? 0) - Date.now(), options.signal);

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Response, Route, expect
 
-from tests.web.browsing import Instance
-from tests.web.client.test_shell import DESK, PHONE, Member, talk
+from tests.web.browsing import Instance, each
+from tests.web.client.test_shell import DESK, PHONE, THREADS, Member, talk
 from tests.web.conftest import MakeVisitor
 
 __all__ = ["talk"]
@@ -139,7 +140,7 @@ def test_the_buttons_of_a_row_stay_with_it(visit: MakeVisitor, talk: str, home: 
     home.call("DELETE", f"{channel}/messages/{before['id']}", None, alice)
     expect(own).to_have_count(0)
     expect(bar).to_be_hidden()
-    assert page.evaluate("document.activeElement.tagName") == "ARTICLE"
+    expect(page.locator("article:focus")).to_have_count(1)
 
 
 def test_another_community_by_a_key_keeps_the_focus(visit: MakeVisitor, talk: str, home: Instance) -> None:
@@ -164,7 +165,7 @@ def test_the_line_of_the_connection_covers_no_channel(visit: MakeVisitor, talk: 
     member.enters_as("alice", talk)
     member.page.context.set_offline(True)
     member.page.locator(".banner").wait_for()
-    for link in member.page.locator(".side ul.channels a").all():
+    for link in each(member.page.locator(".side ul.channels a"), 2):
         link.click(trial=True)
     member.complaints = [text for text in member.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
 
@@ -189,3 +190,97 @@ def test_an_invite_that_leads_nowhere_is_told_while_it_is_typed(visit: MakeVisit
     page.get_by_role("textbox", name="Invite").fill("leeks")
     expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("leads nowhere")
     member.button("Cancel").click()
+
+
+def test_of_two_changes_the_later_one_holds(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    token, hours = home.person("alice")["token"], {"start": "22:00", "end": "07:00", "timezone": "Europe/Berlin"}
+    home.call("PATCH", "/v1/users/@me/settings", {"quiet_hours": hours}, token)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
+    member.enters_as("alice", "/channels/@me/settings/notifications")
+    page, held = member.page, list[Route]()
+
+    def hold(route: Route) -> None:
+        if route.request.method != "PATCH" or held:
+            return route.continue_()
+        return held.append(route)
+
+    member.intercepts("**/users/@me/settings", hold)
+
+    def of(moment: str) -> Callable[[Response], bool]:
+        return lambda answer: answer.request.method == "PATCH" and moment in (answer.request.post_data or "")
+
+    with page.expect_request("**/users/@me/settings"):
+        page.get_by_label("From").fill("00:00")
+    with page.expect_response(of("07:00")), page.expect_response(of("23:59")):
+        page.get_by_label("Until").fill("23:59")
+        page.wait_for_timeout(300)  # were it to overtake, it would now
+        held[0].continue_()
+    kept = home.call("GET", "/v1/users/@me/settings", None, token)["quiet_hours"]
+    assert (kept["start"], kept["end"]) == ("00:00", "23:59")
+    home.call("PATCH", "/v1/users/@me/settings", {"quiet_hours": None}, token)
+
+
+@pytest.mark.parametrize("view", ["forum", "members"])
+def test_what_was_looked_for_first_does_not_displace_what_is_looked_for_now(
+    visit: MakeVisitor, talk: str, home: Instance, view: str
+) -> None:
+    token, guild = home.person("alice")["token"], talk.split("/")[2]
+    if view == "forum":
+        body = {"name": "questions", "type": 15}
+        forum = home.call("POST", f"/v1/guilds/{guild}/channels", body, token)["id"]
+        for name in ("alder beds", "bob beds"):
+            post = {"name": name, "message": {"content": "How?"}}
+            home.call("POST", f"/v1/channels/{forum}/threads", post, token, **THREADS)
+        path, pattern, label = f"/channels/{guild}/{forum}", "**/threads/search?*name=al*", "Search posts"
+    else:
+        path, pattern, label = f"/channels/{guild}/settings/members", "**/members-search", "Search members"
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
+    member.enters_as("alice", path)
+    page, held = member.page, list[Route]()
+    rows = page.locator(".posts > li, .settings-content ul > li")
+    expect(rows).to_have_count(2)
+
+    def hold(route: Route) -> None:
+        if "al" in (route.request.post_data or route.request.url).lower() and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    member.intercepts(pattern, hold)
+    field = page.get_by_label(label, exact=True)
+    with page.expect_request(pattern):
+        field.fill("al")
+    field.fill("bob")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(re.compile("bob", re.IGNORECASE))
+    with page.expect_response(pattern):
+        held[0].continue_()
+    page.wait_for_timeout(200)  # it is drawn, were it drawn at all
+    expect(rows).to_contain_text(re.compile("bob", re.IGNORECASE))
+
+
+def test_who_goes_elsewhere_before_a_conversation_is_made_stays_there(
+    visit: MakeVisitor, talk: str, home: Instance
+) -> None:
+    alice, bob = home.person("alice"), home.person("bob")
+    call = home.call
+    call("POST", "/v1/guilds/" + talk.split("/")[2] + "/channels", {"name": "beds", "type": 0}, alice["token"])
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce", service_worker=False)
+    member.enters_as("alice", talk)
+    page, held = member.page, list[Route]()
+    member.intercepts("**/users/@me/channels", lambda route: held.append(route))
+    page.locator(f"article [data-user='{bob['id']}']").first.click(button="right")
+    with page.expect_request("**/users/@me/channels"):
+        page.get_by_role("menuitem", name="Message", exact=True).click()
+    page.get_by_role("link", name="beds", exact=True).click()
+    page.get_by_role("heading", name="beds", exact=True, level=1).wait_for()
+    chosen = page.evaluate("location.pathname")
+    with page.expect_response("**/users/@me/channels"):
+        held[0].continue_()
+    page.wait_for_timeout(200)  # it is gone to, were it gone to at all
+    expect(page).to_have_url(f"{home.origin}{chosen}")
+    page.unroute("**/users/@me/channels")
+    page.locator(".side").get_by_role("link", name="general", exact=True).click()
+    page.locator(f"article [data-user='{bob['id']}']").first.click(button="right")
+    page.get_by_role("menuitem", name="Message", exact=True).click()
+    page.wait_for_url(re.compile(r"/channels/@me/\d+$"))

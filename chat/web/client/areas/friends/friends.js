@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
 import { incomingRequests } from "../../store/users.js";
+import { writeTo } from "../../views/dialogs/write_to.js";
 import { wordsOf } from "../../views/shell/faults.js";
 import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceWords } from "../../views/names/presence.js";
@@ -127,7 +128,7 @@ export function open({ app, ground, back, isWanted }) {
     picture.src = avatarAddress(user, 80);
     const name = plainName(user.global_name || user.username);
     const told = (/** @type {Promise<unknown>} */ done) => void done.catch(app.report);
-    const write = async () => app.go(`/channels/@me/${await acts.people.openConversation([id])}`);
+    const write = () => writeTo(app, id);
     const words =
       type === INCOMING
         ? t("friends.wants")

@@ -32,11 +32,15 @@ export function membersPage(app, guildId) {
   /** @type {import("wire").FoundMember[]} */
   let members = [];
   let timer = 0;
+  let asked = 0;
 
   /** @param {boolean} further */
   async function load(further) {
+    const mine = (asked += 1);
     try {
       const found = await acts.guildSettings.members(guildId, search.value.trim(), further ? members.length : 0);
+      // Others were asked for meanwhile.
+      if (mine !== asked) return;
       members = further ? [...members, ...found.members] : found.members;
       count.textContent = t("members.count", { n: found.total_result_count });
       more.hidden = members.length >= found.total_result_count;

@@ -5,6 +5,7 @@ import { mayAskApps } from "../../store/interactions.js";
 import { BITS, guildPermissions, outranks } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { chooseRoles } from "../../views/dialogs/member_roles.js";
+import { writeTo } from "../../views/dialogs/write_to.js";
 import { nameOf } from "../../views/names/people.js";
 import { moderationEntries } from "./moderation.js";
 
@@ -34,13 +35,12 @@ function meetingEntries({ app, userId, guildId, spot }) {
   const { store, acts } = app;
   const type = store.read.relationships.get(userId)?.["type"];
   const isOther = userId !== store.read.session.me;
-  const write = async () => app.go(`/channels/@me/${await acts.people.openConversation([userId])}`);
   const profile = () => app.open("profile", { userId, guildId, anchor: anchorOf(spot) });
   const { mention } = app;
   return entriesOf([
     { label: t("profile.name"), icon: "member", run: profile },
     mention !== null && { label: t("person.mention"), icon: "at", run: () => mention(userId) },
-    isOther && type !== BLOCKED && { label: t("profile.write"), icon: "send", run: () => told(app, write()) },
+    isOther && type !== BLOCKED && { label: t("profile.write"), icon: "send", run: () => told(app, writeTo(app, userId)) },
   ]);
 }
 

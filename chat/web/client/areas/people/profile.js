@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
+import { writeTo } from "../../views/dialogs/write_to.js";
 import { drawn } from "../../views/messages/body.js";
 import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceOf, presenceWords } from "../../views/names/presence.js";
@@ -153,11 +154,7 @@ export function open({ app, userId, guildId, anchor }) {
     if (userId === store.read.session.me) return row;
     const type = store.read.relationships.get(userId)?.["type"];
     const told = (/** @type {Promise<unknown>} */ done) => void done.then(draw, app.report);
-    const write = async () => {
-      const id = await acts.people.openConversation([userId]);
-      close();
-      app.go(`/channels/@me/${id}`);
-    };
+    const write = () => (close(), writeTo(app, userId));
     if (type !== BLOCKED) row.append(button(t("profile.write"), "send", () => void write().catch(app.report)));
     if (type === undefined && !user.bot)
       row.append(button(t("profile.befriend"), "invite", () => told(acts.people.befriend(userId))));

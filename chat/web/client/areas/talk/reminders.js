@@ -17,9 +17,13 @@ export function open({ app }) {
   const title = t("reminders.title");
   const close = app.layers.dialog({ title, content: h("div", {}, none, list), wide: true });
 
+  let asked = 0;
+
   async function draw() {
+    const mine = (asked += 1);
     try {
       const all = await app.acts.reminders.all();
+      if (mine !== asked) return;
       none.textContent = t("reminders.none");
       none.hidden = all.length > 0;
       fill(list, ...all.map(row));

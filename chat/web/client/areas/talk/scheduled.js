@@ -19,21 +19,23 @@ export function open({ app }) {
   const list = h("ul", { class: "scheduled", "aria-busy": "true" });
   const none = h("p", { class: "muted" }, t("results.loading"));
   app.layers.dialog({ title: t("scheduled.title"), content: h("div", {}, none, list), wide: true });
-  void draw(app, list, none);
-}
+  let asked = 0;
 
-/** @param {App} app @param {HTMLElement} list @param {HTMLElement} none */
-async function draw(app, list, none) {
-  try {
-    const all = await app.acts.scheduled.all();
-    none.textContent = t("scheduled.none");
-    none.hidden = all.length > 0;
-    const again = () => draw(app, list, none);
-    fill(list, ...all.map((one) => row(app, one, again)));
-  } catch (error) {
-    app.report(error);
+  async function draw() {
+    const mine = (asked += 1);
+    try {
+      const all = await app.acts.scheduled.all();
+      if (mine !== asked) return;
+      none.textContent = t("scheduled.none");
+      none.hidden = all.length > 0;
+      fill(list, ...all.map((one) => row(app, one, draw)));
+    } catch (error) {
+      app.report(error);
+    }
+    list.ariaBusy = "false";
   }
-  list.ariaBusy = "false";
+
+  void draw();
 }
 
 /** @param {App} app @param {Scheduled} one @param {() => Promise<void>} again */

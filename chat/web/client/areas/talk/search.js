@@ -108,8 +108,11 @@ export function open({ app, channelId, guildId }) {
 
   author.addEventListener("input", suggest);
 
+  let asked = 0;
+
   /** @param {number} page @returns {Promise<false>} the dialog stays */
   async function search(page) {
+    const mine = (asked += 1);
     const people = author.value.trim() === "" ? null : await authors();
     if (people?.length === 0) {
       author.setCustomValidity(t("search.nobody"));
@@ -126,6 +129,8 @@ export function open({ app, channelId, guildId }) {
       include_nsfw: true,
     };
     const result = await app.acts.messages.search(/** @type {Search} */ (body));
+    // Something else is looked for by now.
+    if (mine !== asked) return false;
     if ("indexing" in result) {
       fill(found, h("p", { class: "muted" }, t("search.indexing")));
       return false;

@@ -71,6 +71,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
   let tag = null;
   let isOpen = false;
   let isStopped = false;
+  let asked = 0;
 
   function channel() {
     return store.read.channels.get(channelId);
@@ -78,6 +79,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
 
   /** @param {boolean} further A page more, or from the beginning. */
   async function load(further) {
+    const mine = (asked += 1);
     const query = {
       sort_by: "last_message_time",
       limit: PAGE,
@@ -89,7 +91,8 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
         ...query,
         ...(words.value.trim() && { name: words.value.trim() }),
       });
-      if (isStopped) return;
+      // Others may have been asked for meanwhile.
+      if (isStopped || mine !== asked) return;
       for (const message of found.first_messages) firsts.set(message.channel_id, message);
       if (guildId !== null) acts.members.know(guildId, found.first_messages.flatMap(peopleOf));
       posts = further ? [...posts, ...found.threads] : found.threads;

@@ -1,0 +1,14 @@
+// The conversation with somebody: it is made where there is none.
+
+/** @typedef {import("../shell/app.js").App} App */
+
+/**
+ * Opens it; who has gone elsewhere by the time it is made stays there.
+ * @param {Pick<App, "acts" | "go">} app
+ * @param {string} userId
+ */
+export async function writeTo({ acts, go }, userId) {
+  const from = location.pathname;
+  const id = await acts.people.openConversation([userId]);
+  if (location.pathname === from) go(`/channels/@me/${id}`);
+}
