@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
+from playwright.sync_api import Route, expect
 
 from chat.manual.opening import open_manual
 from chat.web.manual import address_of
@@ -58,12 +59,35 @@ def test_the_search_finds_a_setting_and_leads_to_it(visit: MakeVisitor) -> None:
     visitor.page.keyboard.press("ArrowDown")
     visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_url(lambda url: url.endswith(leads_to))
-    assert "trusted_proxies" in (visitor.page.locator(".manual-text").text_content() or "")
+    expect(visitor.page.locator(".manual-text")).to_contain_text("trusted_proxies")
     visitor.goes_to("/docs")
     visitor.page.get_by_role("searchbox").fill("zzyzx")
     visitor.is_told("Nothing is found.")
     visitor.page.keyboard.press("Escape")
     visitor.page.locator("#manual-found").wait_for(state="hidden")
+
+
+def test_a_search_is_followed_by_keys_however_late_it_comes(visit: MakeVisitor) -> None:
+    visitor = visit(viewport={"width": 360, "height": 740}, service_worker=False)
+    visitor.goes_to("/docs")
+    page, held = visitor.page, list[Route]()
+    visitor.intercepts("**/docs/index.json*", lambda route: held.append(route))
+    page.wait_for_load_state()
+    with page.expect_request("**/docs/index.json*"):
+        page.get_by_role("searchbox").focus()
+    page.keyboard.type("trusted_proxies")
+    page.keyboard.press("Enter")
+    held[0].continue_()
+    page.unroute("**/docs/index.json*")
+    page.wait_for_url(lambda url: not url.endswith("/docs"))
+    expect(page.locator(".manual-text")).to_contain_text("trusted_proxies")
+
+    # The list goes when Tab leaves it for what it would cover.
+    page.get_by_role("searchbox").fill("trusted_proxies")
+    page.locator("#manual-hits a").last.focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("#manual-contents > summary")).to_be_focused()
+    expect(page.locator("#manual-found")).to_be_hidden()
 
 
 def test_code_is_copied(visit: MakeVisitor) -> None:
@@ -72,7 +96,7 @@ def test_code_is_copied(visit: MakeVisitor) -> None:
     code = visitor.page.locator("pre.code").first.text_content()
     visitor.page.locator(".code-frame button").first.click()
     visitor.page.get_by_role("button", name="Copied").wait_for()
-    assert visitor.page.locator(".code-frame button").first.text_content() == "Copied"
+    expect(visitor.page.locator(".code-frame button").first).to_have_text("Copied")
     assert code
     visitor.page.evaluate("() => void (navigator.clipboard.writeText = () => Promise.reject(new Error('denied')))")
     visitor.page.locator(".code-frame button").last.click()
@@ -93,7 +117,7 @@ def test_a_request_is_tried_with_an_account_of_the_world(visit: MakeVisitor, hom
     form.get_by_role("button", name="Send").click()
     answer = form.get_by_role("status")
     answer.filter(has_text="200 ").wait_for()
-    assert '"content": "tried in the manual"' in (answer.text_content() or "")
+    expect(answer).to_contain_text('"content": "tried in the manual"')
     assert home.person("bob")["token"] not in "".join(visitor.addresses)
     stored = visitor.page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
     assert home.person("bob")["token"] not in stored

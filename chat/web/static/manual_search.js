@@ -10,6 +10,9 @@ const AROUND = 90;
 const field = inputById("manual-query");
 const found = byId("manual-found");
 
+/** The search for what stands in the field now. */
+let searching = Promise.resolve();
+
 /** @typedef {[page: string, title: string, address: string, text: string]} Section */
 
 /** @type {Promise<Section[]> | null} */
@@ -107,7 +110,16 @@ async function search() {
 }
 
 field.addEventListener("focus", () => void sections().catch(() => (reading = null)));
-field.addEventListener("input", () => void search());
+field.addEventListener("input", () => {
+  searching = search();
+});
+
+/** Follows the first place of what stands in the field, once it is found. */
+async function followFirst() {
+  const asked = field.value;
+  await searching;
+  if (field.value === asked && !found.hidden) found.querySelector("a")?.click();
+}
 
 document.addEventListener("keydown", (event) => {
   const links = [...found.querySelectorAll("a")];
@@ -122,8 +134,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     const place = links.findIndex((link) => link === document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
     (links[place] ?? (place < 0 ? field : links.at(-1)))?.focus();
-  } else if (event.key === "Enter" && document.activeElement === field && links.length > 0) {
-    links[0]?.click();
+  } else if (event.key === "Enter" && document.activeElement === field) {
+    void followFirst();
   }
 });
 
@@ -131,4 +143,10 @@ document.addEventListener("click", ({ target }) => {
   const inside = target instanceof Element && found.contains(target);
   if (target === field || (inside && !target.closest("a"))) return;
   close();
+});
+
+// Beyond the last place Tab goes on in the page, which the list would cover.
+field.closest(".manual-search")?.addEventListener("focusout", (event) => {
+  const to = /** @type {FocusEvent} */ (event).relatedTarget;
+  if (to instanceof Node && !found.contains(to) && to !== field) close();
 });
