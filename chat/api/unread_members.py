@@ -38,7 +38,8 @@ WITHOUT_LOSS: Final = re.compile(
     r"enforce_nonce"
     r"|(.+\.)?attachments\.[a-z_]+"
     r"|(.+\.)?embeds\.(type|id|provider|video|nsfw|children)"
-    r"|.*[A-Z].*"  # no name of that service: what a library calls it, besides
+    r"|(.+\.)?options\.(contexts|integration_types)"  # those of the whole command, with each one below it
+    r"|.*[A-Z].*|(.+\.)?pass_self_into_delete"  # no name of that service: what a library calls it, besides
     r"|(.+\.)?embeds\.(image|thumbnail|author|footer)\.[a-z_]+"
 )
 """Members that ask for what happens here in any case, and those that the server itself has told and that libraries send

@@ -118,6 +118,23 @@ async def test_what_libraries_send_back_is_passed_over(chat_world: World) -> Non
     assert (changed.status, changed.header(HEADER)) == (200, None)
 
 
+async def test_commands_as_libraries_register_them(chat_world: World) -> None:
+    below = {"type": 1, "name": "leaf", "description": "d", "contexts": [0], "integration_types": [0]}
+    commands = [
+        {"name": "anybody", "description": "d", "default_permission": True},
+        {"name": "nobody", "description": "d", "default_permission": False},
+        {"name": "few", "description": "d", "default_permission": False, "default_member_permissions": "8"},
+        {"name": "tree", "description": "d", "options": [below]},
+    ]
+    path = f"{REST}/applications/{chat_world.bot.application_id}/commands"
+    put = await chat_world.bot.rest.put(path, commands)
+    shown = {each["name"]: each["default_member_permissions"] for each in put.expect(200)}
+    assert shown == {"anybody": None, "nobody": "0", "few": "8", "tree": None}
+    assert put.header(HEADER) is None
+    said = await chat_world.bot.rest.post(paths(chat_world)[1], {"content": "x", "pass_self_into_delete": True})
+    assert (said.status, said.header(HEADER)) == (200, None)
+
+
 async def test_a_body_in_parts_is_looked_at_too(chat_world: World) -> None:
     _, theirs = paths(chat_world)
     body = message_form({"a.txt": b"a"}, {"content": "x", "activity": {"type": 1}})

@@ -129,7 +129,8 @@ IntegrationTypes = Annotated[list[IntegrationType], Items(0, len(IntegrationType
 
 @frozen(kw_only=True)
 class CommandBody:
-    """A command to be registered. `dm_permission` is how older libraries say whether it is used outside of guilds."""
+    """A command to be registered. `dm_permission` is how older libraries say whether it is used outside of guilds, and
+    `default_permission` whether anybody may use it before the guild says who."""
 
     type: CommandType = CommandType.CHAT_INPUT
     name: CommandName
@@ -138,6 +139,7 @@ class CommandBody:
     description_localizations: Descriptions | None = None
     options: Options | None = None
     default_member_permissions: PermissionBits | None = None
+    default_permission: bool | None = None
     dm_permission: bool | None = None
     nsfw: bool = False
     contexts: Contexts | None = None
@@ -155,6 +157,7 @@ class ChangeCommand:
     description_localizations: Maybe[Descriptions | None] = OMITTED
     options: Maybe[Options | None] = OMITTED
     default_member_permissions: Maybe[PermissionBits | None] = OMITTED
+    default_permission: Maybe[bool | None] = OMITTED
     dm_permission: Maybe[bool | None] = OMITTED
     nsfw: Maybe[bool] = OMITTED
     contexts: Maybe[Contexts | None] = OMITTED
@@ -221,6 +224,8 @@ def _stored(members: Mapping[str, Any]) -> CommandMembers:
     if "default_member_permissions" in members:
         asked = members["default_member_permissions"]
         told["default_member_permissions"] = None if asked is None else str(asked)
+    if members.get("default_permission") is False and members.get("default_member_permissions") is None:
+        told["default_member_permissions"] = "0"
     if members.get("dm_permission") is False and not members.get("contexts"):
         told["contexts"] = [InteractionContext.GUILD.value]
     elif "contexts" in members:
