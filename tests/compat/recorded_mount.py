@@ -205,7 +205,7 @@ class Recorder:
         messages = f"{self.channel}/messages"
         return [
             *(f"/users/{name}" for name in ("@me", ids["bob"])),
-            "/users/@me/guilds",
+            "/users/@me/guilds?with_counts=true",
             "/oauth2/applications/@me",
             "/applications/@me",
             f"/applications/{ids['application']}/commands",

@@ -18,7 +18,7 @@ from tests.conformance.test_client_libraries import commands_in_python
 pytestmark = pytest.mark.long
 
 SECONDS = 120
-LIBRARIES = ("oracle_discord_py",)
+LIBRARIES = ("oracle_discord_py", "oracle_hikari")
 
 
 async def test_libraries_read_all_that_a_bot_is_shown(

@@ -19,9 +19,6 @@ from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 
-CUSTOM_STATUS: Final = 4
-"""The type of the activity that a custom status is."""
-
 NO_ONE: Final[frozenset[int]] = frozenset()
 
 
@@ -190,21 +187,8 @@ def _reaction(_: Translator, data: Object) -> Object:
 
 
 def _presence(_: Translator, data: Object) -> Object | None:
-    """A presence of a guild, in their terms; of friends, who have no guild, they do not hear."""
-    if "guild_id" not in data:
-        return None
-    status, custom = data["status"], data.get("custom_status")
-    activities = [] if custom is None else [_activity(custom)]
-    place = "mobile" if data.get("mobile") else "desktop"
-    return {**data, "activities": activities, "client_status": {} if status == "offline" else {place: status}}
-
-
-def _activity(custom: Object) -> Object:
-    activity: Object = {"type": CUSTOM_STATUS, "id": "custom", "name": "Custom Status", "state": custom.get("text")}
-    if custom.get("emoji_name") or custom.get("emoji_id"):
-        emoji = {name: custom.get(f"emoji_{name}") for name in ("id", "name", "animated")}
-        activity["emoji"] = {**emoji, "animated": bool(emoji["animated"])}
-    return {**activity, "created_at": 0}
+    """A presence of a guild; of friends, who have no guild, they do not hear."""
+    return data if "guild_id" in data else None
 
 
 def _invite(_: Translator, data: Object) -> Object:

@@ -48,13 +48,16 @@ def _message(message: Object) -> None:
     # A forwarded message lies one member deeper there.
     snapshots = message.get("message_snapshots")
     if isinstance(snapshots, list):
-        message["message_snapshots"] = [_snapshot(each) for each in snapshots]
+        users = {user["id"]: user for user in message.get("users", ())}
+        message["message_snapshots"] = [_snapshot(each, users) for each in snapshots]
 
 
-def _snapshot(snapshot: Any) -> Any:
+def _snapshot(snapshot: Any, users: Mapping[str, Object]) -> Any:
+    """A snapshot names whom it mentions by id; the message that has it tells of them."""
     if not isinstance(snapshot, dict) or "message" in snapshot:
         return snapshot
-    message = {"attachments": [], "components": [], "embeds": [], "mentions": [], **snapshot}
+    message = {"attachments": [], "components": [], "embeds": [], **snapshot}
+    message["mentions"] = [users[each] for each in snapshot.get("mentions", ()) if each in users]
     _sticker_items(message)
     return {"message": message}
 
@@ -69,6 +72,28 @@ def _invite(invite: Object) -> None:
 def _guild_counts(guild: Object) -> None:
     guild.setdefault("approximate_member_count", guild["member_count"])
     guild.setdefault("approximate_presence_count", guild["online_count"])
+
+
+def _presence(presence: Object) -> None:
+    """A presence in their terms."""
+    status, custom = presence["status"], presence["custom_status"]
+    presence["activities"] = [] if custom is None else [_activity(custom)]
+    place = "mobile" if presence.get("mobile") else "desktop"
+    presence["client_status"] = {} if status == "offline" else {place: status}
+
+
+def _activity(custom: Object) -> Object:
+    activity: Object = {"type": CUSTOM_STATUS, "id": "custom", "name": "Custom Status", "state": custom.get("text")}
+    if custom.get("emoji_name") or custom.get("emoji_id"):
+        emoji = {name: custom.get(f"emoji_{name}") for name in ("id", "name", "animated")}
+        activity["emoji"] = {**emoji, "animated": bool(emoji["animated"])}
+    return {**activity, "created_at": 0}
+
+
+def _audit_options(entry: Object) -> None:
+    """One library stops at options of an action that has none there."""
+    if entry["action_type"] not in WITH_OPTIONS:
+        entry.pop("options", None)
 
 
 def _counts(reaction: Object) -> None:
@@ -123,6 +148,9 @@ def _with_what_sending_allows(permissions: Any) -> Any:
     return str(bits | WITH_SENDING) if bits & Permission.SEND_MESSAGES else permissions
 
 
+CUSTOM_STATUS: Final = 4
+"""The type of an activity that is a custom status, the only one that is shown here."""
+
 STICKER_PNG: Final = 1
 STICKER_GIF: Final = 4
 GUILD_STICKER: Final = 2
@@ -176,6 +204,10 @@ AUDIT_LOG: Final = ObjectKind(
         "webhooks": [],
     },
 )
+WITH_OPTIONS: Final = frozenset({13, 14, 15, 21, 26, 27, 72, 73, 74, 75})
+"""Actions whose entries have options there: overwrites, prune, moves in voice, messages deleted and pinned."""
+AUDIT_LOG_ENTRY: Final = ObjectKind(("action_type",), made=_audit_options)
+PRESENCE: Final = ObjectKind(("custom_status", "status", "user"), made=_presence)
 # Accounts of people have no applications installed.
 APPLICATION: Final = ObjectKind(
     ("verify_key", "bot_public"),
@@ -186,7 +218,7 @@ CHANNEL: Final = ObjectKind(("default_auto_archive_duration", "type"), made=_arc
 
 DEMANDED: Final = (
     ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, COUNTED_GUILD,
-    INVITE, AUDIT_LOG, APPLICATION, CHANNEL,
+    INVITE, AUDIT_LOG, AUDIT_LOG_ENTRY, PRESENCE, APPLICATION, CHANNEL,
 )  # fmt: skip
 _BY_FIRST_MARK: Final = {kind.marks[0]: kind for kind in DEMANDED}
 _FIRST_MARKS: Final = _BY_FIRST_MARK.keys()

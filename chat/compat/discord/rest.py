@@ -78,6 +78,7 @@ MISSING: Final[tuple[tuple[str, str], ...]] = (
 """What that service has at these addresses and below, and this one has not: a bot's author reads why it is refused."""
 
 AUDIT_LOG_REASON: Final = "x-audit-log-reason"
+GUILDS_OF_CALLER: Final = "/v1/users/@me/guilds"
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -130,6 +131,9 @@ class DiscordDialect(Dialect):
                 if body is None:
                     return _refused(refusal(ApiError(unknown)))
         made = completed(body)
+        if isinstance(made, list) and request.path == GUILDS_OF_CALLER:
+            for guild in made:
+                guild["owner"] = guild["owner_id"] == str(request.caller_id)
         if found := _STICKERS.match(request.path):
             with_guild(made if isinstance(made, list) else [made], found[1])
         return attrs.evolve(answer, body=made)

@@ -17,6 +17,7 @@ import attrs
 
 from chat.classes import define
 from chat.compat.discord.intents import read_intents
+from chat.compat.discord.objects import CUSTOM_STATUS
 from chat.compat.discord.tokens import without_scheme
 from chat.gateway.compressed_connection import CompressedConnection, StreamCompressor
 from chat.gateway.connection import Connection
@@ -41,9 +42,6 @@ ZLIB_LEVEL: Final = 1
 ZLIB_WINDOW_BITS: Final = 12
 ZLIB_MEMORY_LEVEL: Final = 5
 """With a window of 4 KiB a stream costs 32 KiB of memory, an eighth of what the library takes by itself."""
-
-CUSTOM_STATUS: Final = 4
-"""The type of an activity that is a custom status, the only one that is shown here."""
 
 HEADER_PROPERTIES: Final = ("os", "browser", "device")
 

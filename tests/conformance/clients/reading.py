@@ -14,8 +14,9 @@ DEPTH = 6
 
 
 class Reading:
-    """Reads objects whose classes are defined in the package `library`. `excused` are attributes, as `Class.name`, that
-    are not about what the server has said. `faults` are what could not be read, once for each attribute."""
+    """Reads objects whose classes are defined in the package `library`. `excused` are attributes, as `Class.name` or,
+    of every class, `name`, that are not about what the server has said. `faults` are what could not be read, once for
+    each attribute."""
 
     def __init__(self, library: str, excused: Collection[str] = ()) -> None:
         self._library = library
@@ -49,7 +50,7 @@ class Reading:
                 self._read(where, getattr(value, name), seen, depth - 1)
 
     def _is_excused(self, kind: type[Any], name: str) -> bool:
-        return any(f"{each.__name__}.{name}" in self._excused for each in kind.__mro__)
+        return name in self._excused or any(f"{each.__name__}.{name}" in self._excused for each in kind.__mro__)
 
     @contextmanager
     def noting(self, what: str, where: str = "") -> Iterator[None]:
