@@ -32,7 +32,7 @@ export function open(who) {
 
 /** @param {Who} who @returns {Entry[]} */
 function meetingEntries({ app, userId, guildId, spot }) {
-  const { store, acts } = app;
+  const { store } = app;
   const type = store.read.relationships.get(userId)?.["type"];
   const isOther = userId !== store.read.session.me;
   const profile = () => app.open("profile", { userId, guildId, anchor: anchorOf(spot) });
