@@ -44,6 +44,19 @@ CUT_OFF: Final = """(words) => {
     const outside = box.width > 1 && (box.left < -1 || box.right > innerWidth + 1) && !isReached(one);
     if (wide || high || outside) cut.push(`${one.tagName} ${one.className}: ${text}`);
   }
+  // What stands in an empty field of several lines has no ellipsis.
+  for (const field of document.querySelectorAll("textarea:placeholder-shown")) {
+    if (!said.has(field.placeholder) || field.getClientRects().length === 0) continue;
+    const measured = document.body.appendChild(document.createElement("span"));
+    measured.textContent = field.placeholder;
+    Object.assign(measured.style, { position: "absolute", whiteSpace: "nowrap" });
+    measured.style.font = getComputedStyle(field, "::placeholder").font;
+    const { paddingLeft, paddingRight } = getComputedStyle(field);
+    const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const width = measured.getBoundingClientRect().width;
+    measured.remove();
+    if (width > room) cut.push(`placeholder of ${field.className}: ${field.placeholder}, ${width} in ${room} px`);
+  }
   return [...new Set(cut)];
 }"""
 """What people cannot read whole, among elements that hold one entry of the catalogue."""
