@@ -170,6 +170,30 @@ def test_the_line_of_the_connection_covers_no_channel(visit: MakeVisitor, talk: 
     member.complaints = [text for text in member.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
 
 
+def test_a_community_is_called_in_the_settings_as_it_is_called_now(
+    visit: MakeVisitor, talk: str, home: Instance
+) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", "/channels/@me/settings/notifications")
+    summaries = member.page.locator(".settings-content summary")
+    expect(summaries.filter(has_text="Plots & <b>beds</b>")).not_to_have_count(0)
+    path, token = f"/v1/guilds/{talk.split('/')[2]}", home.person("alice")["token"]
+    home.call("PATCH", path, {"name": "The gardens of today"}, token)
+    expect(summaries.filter(has_text="The gardens of today")).to_have_count(1)
+
+
+def test_the_line_of_the_connection_covers_no_tab_on_a_telephone(visit: MakeVisitor) -> None:
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce")
+    member.enters_as("alice", "/channels/@me/friends")
+    tabs = each(member.page.locator(".friends").get_by_role("tab"), 4)
+    member.page.context.set_offline(True)
+    member.page.locator(".banner").wait_for()
+    for tab in tabs:
+        tab.click(trial=True)
+    member.page_fits()
+    member.complaints = [text for text in member.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
+
+
 def test_what_is_saved_by_a_key_leaves_the_focus_on_the_page(visit: MakeVisitor) -> None:
     member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
     member.enters_as("alice", "/channels/@me/settings/profile")

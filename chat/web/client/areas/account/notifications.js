@@ -46,7 +46,13 @@ function guildPart(app, guild) {
   /** @typedef {import("wire").UserGuildSettings} Settings */
   const kept = () => app.store.read.guildSettings.get(guild.id) ?? /** @type {Partial<Settings>} */ ({});
   const content = h("div", { class: "settings-fold-content" });
-  const element = h("details", { class: "settings-fold" }, h("summary", {}, h("bdi", {}, nameOf(guild))), content);
+  const name = h("bdi", {}, nameOf(guild));
+  const element = h("details", { class: "settings-fold" }, h("summary", {}, name), content);
+  const unwatch = app.store.watch([`guild:${guild.id}`], () => {
+    const now = app.store.read.guilds.get(guild.id);
+    if (!now || !name.isConnected) return unwatch();
+    return (name.textContent = nameOf(now));
+  });
 
   /** @param {import("wire").ChangeGuildSettingsBody} change */
   const set = (change) => acts.guilds.settings(guild.id, change);

@@ -42,6 +42,6 @@ export function holding(root) {
   // The finger that leaves presses nothing: what it rested on, or the menu that is there now.
   root.addEventListener("touchend", (event) => {
     leave();
-    if (isTaken) event.preventDefault();
+    if (isTaken && event.cancelable) event.preventDefault();
   });
 }
