@@ -96,7 +96,8 @@ class Comparison:
 
     def _api(self, shown: Picture, path: str) -> list[str]:
         channel_id = path.split("/")[3] if path.count("/") >= 3 else ""
-        if not channel_id.isdigit() or not shown["ids"]:
+        # Beside a thread, which the address names, stand the rows of its channel.
+        if not channel_id.isdigit() or not shown["ids"] or shown["isBeside"]:
             return []
         who = self.setting.who
         try:

@@ -66,7 +66,7 @@
   }
 
   /** What lies above the page for a moment and goes when it is asked to. */
-  const ABOVE = "[popover], dialog, .skip, .members, .notices, .row-tools, .completion, [role=listbox], .new-messages, .newer";
+  const ABOVE = "[popover], dialog, .skip, .members, .notices, .row-tools, .completion, [role=listbox], .new-messages, .newer, .manual-found";
 
   /** What floats over a part that scrolls: what is under it can be scrolled out. */
   const isFloating = (hit, element) => !!hit.closest(".banner") && scrollerOf(element) !== null;
@@ -106,7 +106,7 @@
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const words = node.data.trim();
       const parent = node.parentElement;
-      if (!words || parent.closest("script, style, textarea, pre, code, .user-words")) continue;
+      if (!words || parent.closest("script, style, textarea, pre, code, .user-words, .manual-frame")) continue;
       if (STRAY.test(words) || (KEY.test(words) && keys.has(words)))
         found.push(`stray: "${words.slice(0, 80)}" in ${tell(parent)}`);
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote
@@ -25,21 +26,27 @@ EMOJI: Final = ("\N{SEEDLING}", "\N{TOMATO}", "\N{THUMBS UP SIGN}")
 TITLES: Final = ("beds", "حديقة", "a name that is long " * 4, "\N{SEEDLING}\N{SEEDLING}")
 COLOURS: Final = (0, 0xFFFFFF, 0x000001, 0x2E7D32)
 WHO: Final = ("bob", "carol", "bot", "alice")
+MENTIONS: Final = re.compile(r"<@[!&]?\d+>|@everyone|@here")
 CHANNELS: Final = ("open", "open", "open", "general", "seeds", "long", "arabic", "direct", "forum", "slow")
 
 Do = Callable[[World, Detail, str], Any]
 
 
+def _chosen(world: World, detail: Detail, channel_id: str) -> dict[str, Any] | None:
+    found: list[dict[str, Any]] = world.may(detail["who"], "GET", f"/channels/{channel_id}/messages?limit=12") or []
+    return found[detail["nth"] % len(found)] if found else None
+
+
 def _newest(world: World, detail: Detail, channel_id: str) -> str | None:
-    found = world.may(detail["who"], "GET", f"/channels/{channel_id}/messages?limit=12") or []
-    return str(found[detail["nth"] % len(found)]["id"]) if found else None
+    message = _chosen(world, detail, channel_id)
+    return message and str(message["id"])
 
 
-def _of_message(method: str, more: str = "", body: Callable[[Detail], Any] = lambda _: None) -> Do:
+def _of_message(method: str, more: str = "") -> Do:
     def do(world: World, detail: Detail, channel_id: str) -> Any:
         message = _newest(world, detail, channel_id)
         path = f"/channels/{channel_id}/messages/{message}{more.format(emoji=quote(detail['emoji']))}"
-        return message and world.may(detail["who"], method, path, body(detail))
+        return message and world.may(detail["who"], method, path)
 
     return do
 
@@ -47,6 +54,16 @@ def _of_message(method: str, more: str = "", body: Callable[[Detail], Any] = lam
 def _says(world: World, detail: Detail, channel_id: str) -> Any:
     words = f"<@{world.ids['alice']}> do you see?" if detail["words"] == "MENTION" else detail["words"]
     return world.may(detail["who"], "POST", f"/channels/{channel_id}/messages", {"content": words})
+
+
+def _edits(world: World, detail: Detail, channel_id: str) -> Any:
+    """Whom it mentioned it mentions still: of a message from before its session, which it never saw, nothing tells a
+    client that an edit took a mention back."""
+    message = _chosen(world, detail, channel_id)
+    if message is None:
+        return None
+    words = " ".join([detail["words"], *MENTIONS.findall(message["content"])])
+    return world.may(detail["who"], "PATCH", f"/channels/{channel_id}/messages/{message['id']}", {"content": words})
 
 
 def _answers(world: World, detail: Detail, channel_id: str) -> Any:
@@ -135,11 +152,7 @@ def _status(world: World, detail: Detail, channel_id: str) -> Any:
 TABLE: Final[dict[str, tuple[str, int, Do]]] = {
     "says": ("{who} says {words!r} in {channel}", 12, _says),
     "answers": ("{who} answers message {nth} of {channel}", 3, _answers),
-    "edits": (
-        "{who} edits message {nth} of {channel}",
-        3,
-        _of_message("PATCH", body=lambda d: {"content": d["words"]}),
-    ),
+    "edits": ("{who} edits message {nth} of {channel}", 3, _edits),
     "deletes": ("alice's program deletes message {nth} of {channel}", 4, _of_message("DELETE")),
     "reacts": ("{who} reacts {emoji} to message {nth} of {channel}", 6, _of_message("PUT", "/reactions/{emoji}/@me")),
     "unreacts": ("{who} takes {emoji} back", 3, _of_message("DELETE", "/reactions/{emoji}/@me")),

@@ -45,7 +45,8 @@
       : null;
   }
 
-  const SAID = "time, .save-bar, [role=status], [role=alert], .field-error, .errors, select, .counter, datalist";
+  const SAID = "time, .save-bar, [role=status], [role=alert], .field-error, .errors, select, .counter, datalist, " +
+    "details > :not(summary)"; // whether it is open nobody else has to know
   const UNSAVED = "[type=checkbox], [type=radio], select";
 
   /** A page of settings; null while something in it waits to be saved, or only a part of it has an address. */
@@ -59,7 +60,7 @@
     const fields = content.querySelectorAll(bar ? "input:not([type=file], [type=search]), textarea, select" : UNSAVED);
     return {
       lines: [person.textWithout(content, SAID).replaceAll(/\s+/g, " ").trim()],
-      values: [...fields].map((one) => {
+      values: [...fields].filter((one) => !one.closest("details")).map((one) => {
         const isBox = /checkbox|radio/.test(one.type);
         return `${person.nameOf(one)}: ${isBox ? one.checked : one.value}`;
       }),
@@ -92,6 +93,7 @@
       waiting: document.querySelectorAll("article.row.sending").length,
       failed: document.querySelectorAll("article.row.failed").length,
       title: document.title,
+      isBeside: document.querySelector(".talk.beside") !== null,
       isCovered: document.querySelector(".settings-page") !== null,
       friends: friends(),
       settings: settings(),

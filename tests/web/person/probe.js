@@ -93,6 +93,9 @@
     event.preventDefault();
   });
 
+  // Nobody is there to answer the browser's own question.
+  if (window.Notification) window.Notification.requestPermission = async () => "denied";
+
   const openOf = window.open;
   window.open = (...parts) => ((state.opened += 1), openOf.apply(window, parts));
   if (navigator.clipboard) {
