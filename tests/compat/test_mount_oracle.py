@@ -13,12 +13,13 @@ from trio.testing import MockClock
 from chat.testing.world import World
 from tests.compat.recorded_mount import Recorder
 from tests.conformance.clients.installed import HERE
-from tests.conformance.test_client_libraries import commands_in_python
+from tests.conformance.test_client_libraries import commands_in_python, commands_on_node
 
 pytestmark = pytest.mark.long
 
 SECONDS = 120
-LIBRARIES = ("oracle_discord_py", "oracle_hikari")
+PYTHON = ("oracle_discord_py", "oracle_hikari")
+NODE = ("oracle_discordjs", "oracle_oceanic")
 
 
 async def test_libraries_read_all_that_a_bot_is_shown(
@@ -26,8 +27,10 @@ async def test_libraries_read_all_that_a_bot_is_shown(
 ) -> None:
     recorded = tmp_path / "recorded.json"
     recorded.write_text(json.dumps(await Recorder(chat_world).recorded()))
+    for name in ("reading", *NODE):
+        (tmp_path / f"{name}.mjs").write_text((HERE / f"{name}.mjs").read_text())
     faults = {}
-    for name, (command, environment) in commands_in_python(LIBRARIES, HERE).items():
+    for name, (command, environment) in (commands_in_python(PYTHON, HERE) | commands_on_node(NODE, tmp_path)).items():
         done = subprocess.run(  # noqa: ASYNC221 - the world stands still meanwhile
             [*command, str(recorded)], env=dict(environment), capture_output=True, timeout=SECONDS, check=False
         )
