@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 import chat
+from chat.cli.main import WRONG_SETTINGS
 from tests.packaging.conftest import ROOT, Built, Debian
 from tests.packaging.test_binary import text_at
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.long
 
 UNIT: Final = "/lib/systemd/system/chat.service"
 DATA: Final = "/var/lib/chat"
+ENVIRONMENT: Final = "/etc/chat/environment"
 EXPOSURE_MAXIMUM: Final = 2.0
 """Of ten, by `systemd-analyze security`."""
 
@@ -68,6 +70,16 @@ def test_a_life_of_the_package(installed: Debian, built: Built, port: int, tmp_p
     assert files
     assert {file.st_uid for file in files} == {uid}
 
+    # Secrets are root's, and root's commands judge the settings that the server has.
+    file = installed.holds(ENVIRONMENT)
+    assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (0, 0o600)
+    file.write_text('# of mine\n\n CHAT_SERVICE_NAME="The $(id) Yard"  \nCHAT_LOG_LEVEL=debug\nOTHER=x\nCHAT_A;B=c')
+    shown = installed.run("chat", "config", "show")
+    assert "The $(id) Yard" in shown
+    assert "environment CHAT_LOG_LEVEL" in shown
+    assert "The Harbour" in installed.run("env", "CHAT_SERVICE_NAME=The Harbour", "chat", "config", "show")
+    file.chmod(0o644)
+
     # What the unit starts serves, below the address that a settings file in /etc names.
     installed.holds(f"{DATA}/chat.toml").write_text(f"port = {port}\n")
     assert installed.holds("/etc/chat/chat.toml").readlink() == Path(f"{DATA}/chat.toml")
@@ -79,6 +91,8 @@ def test_a_life_of_the_package(installed: Debian, built: Built, port: int, tmp_p
 
     upgraded = newer(built.debian, tmp_path)
     install(installed, upgraded)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "The $(id) Yard" in file.read_text()
     assert f"{chat.__version__}+next" in installed.run("dpkg-query", "--show", "chat")
     assert "root" in installed.run("chat", "user", "list", "--json")
 
@@ -148,6 +162,8 @@ def test_settings_of_the_unit_are_those_that_the_program_needs(extracted: Debian
     section = unit(extracted)
     assert section["Type"] == "notify"
     assert section["KillMode"] == "mixed"
+    assert section["EnvironmentFile"] == f"-{ENVIRONMENT}"
+    assert int(section["RestartPreventExitStatus"]) == WRONG_SETTINGS
     assert section["StateDirectory"] == "chat"
     assert int(section["WatchdogSec"].removesuffix("s")) >= 30
     command, _, data = section["ExecStart"].partition(" serve --data ")
