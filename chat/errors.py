@@ -107,3 +107,7 @@ class StorageUnavailable(ApiError):
 
 class OperatorError(ChatError):
     """A condition that a person can mend, told in one line."""
+
+
+class SettingsError(OperatorError):
+    """A server does not start with its settings: trying again changes nothing before somebody changes one."""

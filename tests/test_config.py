@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from chat.config import Settings, load_settings
 from chat.config.broker_address import FORM as BROKER
-from chat.config.declare import Setting, UnexpectedValueError
+from chat.config.declare import LARGEST, Setting, UnexpectedValueError
+from chat.config.limits import ORDERED
 from chat.config.loading import DEFAULT, SETTINGS
 from chat.errors import OperatorError
 
@@ -235,7 +236,17 @@ WRONG = [
     ("CHAT_PUBLIC_URL", "ftp://chat.example", "expected an origin"),
     ("CHAT_SSO__ISSUER", "issuer", "expected an http or https address, or nothing"),
     ("CHAT_MAIL__FROM", "nobody", "setting mail.from (environment CHAT_MAIL__FROM): expected a mail address"),
-    ("CHAT_GATEWAY__HEARTBEAT_INTERVAL_MS", "0", "a whole number of milliseconds of at least 1, not 0"),
+    ("CHAT_PUBLIC_URL", "https://chat example", "expected an origin"),
+    ("CHAT_PUBLIC_URL", "https://ch\u00e4t.example", "expected an origin"),
+    ("CHAT_PUBLIC_URL", f"https://{'a' * 300}.example", "expected an origin"),
+    ("CHAT_HOST", "\U0001f600", "expected a host name or address"),
+    ("CHAT_HOST", "a" * 5_000, "expected a host name or address"),
+    ("CHAT_HOST", "a b", "expected a host name or address"),
+    ("CHAT_MAIL__HOST", "mail.example:25", "expected a host name"),
+    ("CHAT_WEBAPP_DIRECTORY", "a\0b", "expected no control characters"),
+    ("CHAT_GATEWAY__HEARTBEAT_INTERVAL_MS", "99", "a whole number of milliseconds of at least 100, not 99"),
+    ("CHAT_LIMITS__MAX_GUILDS", str(2**53), "at least 0 and at most 9007199254740991, not 9007199254740992"),
+    ("CHAT_LIMITS__AVATAR_MAX_SIZE", str(2**64), "at most 9007199254740991"),
     ("CHAT_LIMITS__AVATAR_MAX_SIZE", "-1", "a whole number of bytes of at least 0, not -1"),
     ("CHAT_MAIL", "smtp", "setting mail (environment CHAT_MAIL): expected a JSON object"),
     ("CHAT_MAIL", '{"mod": "smtp"}', "unknown setting mail.mod (environment CHAT_MAIL): did you mean mail.mode?"),
@@ -297,6 +308,13 @@ def test_a_settings_file_that_cannot_be_read_is_refused(data: Path) -> None:
         ({"CHAT_SSO__ENABLED": "true"}, "setting sso.issuer: expected an http or https address"),
         ({"CHAT_CAPTCHA__PROVIDER": "hcaptcha"}, "setting captcha.site_key: expected a text"),
         ({"CHAT_SINGLE_COMMUNITY_ENABLED": "true"}, "setting single_community_guild_id: expected a whole number"),
+        (
+            {"CHAT_LIMITS__MIN_BITRATE": "70000"},
+            "setting limits.min_bitrate (environment CHAT_LIMITS__MIN_BITRATE): expected at most 64000, as "
+            "limits.default_bitrate is",
+        ),
+        ({"CHAT_LIMITS__MAX_BITRATE": "10000"}, "expected at least 64000, as limits.default_bitrate is"),
+        ({"CHAT_LIMITS__DEFAULT_VOICE_CONNECTION_LIMIT": "101"}, "expected at most 100"),
         ({"CHAT_BILLING__STORE_URL": "http://store.example"}, "expected nothing while self_hosted is true"),
         (
             {"CHAT_METRICS_LISTEN": "127.0.0.1:9090"},
@@ -334,9 +352,14 @@ def test_a_secret_is_neither_in_an_error_nor_in_the_representation(data: Path) -
 
 # Whatever is said in one way can be said in the others
 
+HOST_NAMES = st.lists(
+    st.text(string.ascii_letters + string.digits + "-_", min_size=1, max_size=63), min_size=1, max_size=3
+).map(".".join)
 FORMS = {
     "networks": st.ip_addresses().map(str),
     "an address": st.ip_addresses().map(str),
+    "a host name": HOST_NAMES,
+    "a host name or address": HOST_NAMES | st.ip_addresses().map(str),
     "an origin such as https://chat.example": st.integers(1, 65_535).map("https://chat.example:{}".format),
     "an http or https address": st.text(string.ascii_lowercase, min_size=1).map("http://chat.example/{}".format),
     "a mailto: or https: address": st.text(string.ascii_lowercase, min_size=1).map("mailto:{}@chat.example".format),
@@ -359,13 +382,15 @@ def values(setting: Setting, kind: Any = None) -> st.SearchStrategy[Any]:
     if kind is bool:
         return st.booleans()
     if kind is int:
-        return st.integers(declaration.minimum, declaration.maximum or 2**63 - 1)
+        return st.integers(declaration.minimum, declaration.maximum or LARGEST)
     if kind is str:
         return FORMS.get(declaration.form or "", TEXTS)
     return values(setting, get_args(kind)[0])
 
 
-DEPENDENT = {"billing.store_url", "metrics_listen", "sso.enabled"}
+DEPENDENT = {"billing.store_url", "metrics_listen", "sso.enabled"} | {
+    f"limits.{name}" for pair in ORDERED for name in pair
+}
 """What another setting may forbid, whatever its own value is."""
 
 FREE = [setting for setting in SETTINGS.values() if setting.name not in DEPENDENT]

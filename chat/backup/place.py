@@ -40,7 +40,8 @@ from chat.backup.contents import (
 from chat.backup.pacing import settle
 from chat.classes import define, frozen
 from chat.config import Settings
-from chat.errors import OperatorError
+from chat.errors import OperatorError, SettingsError
+from chat.store.data_directory import DataDirectory
 
 PLACE_FORMAT: Final = "chat backups 1"
 MARKER: Final = "chat-backups.json"
@@ -61,9 +62,18 @@ BUSY: Final = "another backup is being made in"
 
 
 def directory_of(settings: Settings, data: Path) -> Path | None:
-    """The directory with the backups, None where none is set; a relative one is so to the data directory."""
+    """The directory with the backups, None where none is set; a relative one is so to the data directory.
+
+    :raises SettingsError: where the instance keeps its own files, which would be taken for backups or backed up again.
+    """
     configured = settings.backup.directory
-    return None if configured is None else Path(os.path.abspath(data / configured))
+    if configured is None:
+        return None
+    path, home = Path(os.path.abspath(data / configured)), Path(os.path.abspath(data))
+    own = DataDirectory(home)
+    if path == home or any(path.is_relative_to(taken) for taken in (own.uploads, own.archives)):
+        raise SettingsError(f"setting backup.directory: expected a folder of its own, and {path} has other files")
+    return path
 
 
 @frozen(kw_only=True)

@@ -1,6 +1,7 @@
 """`chat`: finds the command, and turns what went wrong into one line and an exit status.
 
-0 done; 1 failed, with one clear line on standard error; 2 wrong usage.
+0 done; 1 failed, with one clear line on standard error; 2 wrong usage. To a service manager 78 tells that a server does
+not start with its settings, so that it does not try again.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Final, NoReturn
 import click
 
 from chat import __version__
-from chat.errors import ApiError, InvalidFormBody, OperatorError, StorageUnavailable
+from chat.errors import ApiError, InvalidFormBody, OperatorError, SettingsError, StorageUnavailable
 
 DONE: Final = 0
 FAILED: Final = 1
 WRONG_USAGE: Final = 2
+WRONG_SETTINGS: Final = 78
+"""EX_CONFIG of sysexits.h."""
 
 PRIVATE_UMASK: Final = 0o077
 """What this program writes is its own account's business: secrets lie in the database."""
@@ -98,19 +101,24 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         _leave_quietly()
     except BaseExceptionGroup as errors:
-        if all(isinstance(leaf, KeyboardInterrupt) for leaf in _leaves(errors)):
+        if all(isinstance(leaf, KeyboardInterrupt) for leaf in leaves(errors)):
             _fail("aborted")
         if not isinstance(errors, Exception):
             raise
-        _fail(_in_one_line(errors))
+        _fail(_in_one_line(errors), _status(errors))
     except Exception as error:  # noqa: BLE001 - a person's mistakes are told apart from ours, which are raised on
-        _fail(_in_one_line(error))
+        _fail(_in_one_line(error), _status(error))
     sys.exit(status if isinstance(status, int) else DONE)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, status: int = FAILED) -> NoReturn:
     click.echo(f"chat: {' '.join(message.split())}", err=True)
-    sys.exit(FAILED)
+    sys.exit(status)
+
+
+def _status(error: Exception) -> int:
+    is_managed = "NOTIFY_SOCKET" in os.environ
+    return WRONG_SETTINGS if is_managed and any(isinstance(leaf, SettingsError) for leaf in leaves(error)) else FAILED
 
 
 def _leave_quietly() -> NoReturn:
@@ -125,7 +133,7 @@ def _in_one_line(error: Exception) -> str:
 
     from chat.store.writer import as_caller_sees
 
-    for leaf in _leaves(error):
+    for leaf in leaves(error):
         match leaf:
             case OperatorError():
                 return str(leaf)
@@ -142,10 +150,10 @@ def _in_one_line(error: Exception) -> str:
     raise error
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def leaves(error: BaseException) -> Iterator[BaseException]:
     """The error itself, or what a nursery gathered."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from _leaves(inner)
+            yield from leaves(inner)
     else:
         yield error

@@ -6,17 +6,20 @@ import contextlib
 import functools
 import json
 import os
+import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from chat.cli import importing, interruptible, unseen
+from chat.cli.main import leaves
 from chat.cli.options import DIRECTORY, FILE, PORT, data_option, json_alone_option
 from chat.collector import collecting_in_small_portions
+from chat.errors import OperatorError, SettingsError, StorageUnavailable
 
 if TYPE_CHECKING:
     from chat.config import Loaded
@@ -38,6 +41,11 @@ SEEDED: Final = """\
 This listens on {}: whoever reaches it can try to sign in as one of the accounts below. The workbench and the
 development routes, which give all tokens away, answer this machine alone; --allow NETWORK lets others in.
 """
+
+LEAST_ROOM_BYTES: Final = 1_048_576
+"""A database cannot be opened with less: its write-ahead log and the index of that take room."""
+
+OF_A_DISK: Final = (OSError, sqlite3.Error, StorageUnavailable)
 
 EXPOSED: Final = """\
 The workbench and the development routes are open to {}: everybody there gets all tokens of this instance.
@@ -70,7 +78,11 @@ def serve(
         from chat.config import load_settings
 
     flags = {"host": host, "port": port, "public_url": public_url, "webapp_directory": webapp, "nodes": nodes}
-    run_server(load_settings(data, config_file, os.environ, flags), announce, development=False)
+    try:
+        loaded = load_settings(data, config_file, os.environ, flags)
+    except OperatorError as error:
+        raise SettingsError(str(error)) from error
+    run_server(loaded, announce, development=False)
 
 
 def announce(addresses: ServerAddresses) -> None:
@@ -189,6 +201,22 @@ def _world(addresses: ServerAddresses) -> SeededWorld:
     return addresses.world
 
 
+@contextlib.contextmanager
+def _telling_of_a_full_disk(data: Path) -> Iterator[None]:
+    """Where the disk is full, that is said: SQLite says "disk I/O error", and the kernel names no place.
+
+    :raises OperatorError: in place of such an error.
+    """
+    try:
+        yield
+    except Exception as error:
+        disk = os.statvfs(data)
+        causes = [cause for leaf in leaves(error) for cause in (leaf, leaf.__cause__)]
+        if disk.f_bavail * disk.f_frsize >= LEAST_ROOM_BYTES or not any(isinstance(each, OF_A_DISK) for each in causes):
+            raise
+        raise OperatorError(f"the disk of {data} is full: nothing can be written there") from error
+
+
 def _finish_restore(data: Path) -> None:
     from chat.backup.restoring import complete
 
@@ -197,8 +225,11 @@ def _finish_restore(data: Path) -> None:
 
 @collecting_in_small_portions()
 def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
-    """Run a server on the data directory; `announce` is called once, when it can serve. Raises OperatorError when
-    another process owns the directory, and for what else keeps the server from starting."""
+    """Run a server on the data directory; `announce` is called once, when it can serve.
+
+    :raises SettingsError: for a setting with which it does not start.
+    :raises OperatorError: when another process owns the directory, and for what else keeps the server from starting.
+    """
     # structlog imports rich where it finds it: seventy modules that a server has no use for.
     with interruptible(), unseen("rich"):
         import trio
@@ -212,8 +243,12 @@ def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, d
     clock = SkippingClock() if development else None
     time_of_day = SystemClock() if clock is None else clock
     log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(time_of_day.now_ms()))
+    if loaded.settings.backup.directory is not None:
+        from chat.backup.place import directory_of
+
+        directory_of(loaded.settings, loaded.data_directory)
     directory = DataDirectory(loaded.data_directory)
     directory.create()
-    with directory.locked():
+    with _telling_of_a_full_disk(directory.path), directory.locked():
         directory.require_no_broken_restore(_finish_restore)
         trio.run(functools.partial(serving.serve, loaded, clock=clock, announce=announce), clock=clock)

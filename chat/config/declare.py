@@ -20,6 +20,9 @@ from chat.classes import frozen
 
 _METADATA: Final = "chat.config"
 
+LARGEST: Final = 2**53 - 1
+"""No number is larger, unless its declaration says so: what reads JSON with floats keeps it."""
+
 _BREAKS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Control characters, and what else ends a line: no text of a setting has them, since it may come into a header of a
 mail or an answer, into a line of the log and into a page."""
@@ -83,6 +86,8 @@ class Setting:
         shown = _shown(value, self.declaration)
         if _breaks(value, self.declaration):
             raise UnexpectedValueError(f"expected no control characters and one line, not {shown}")
+        if type(value) is int and value > LARGEST and self.declaration.maximum is None:
+            raise UnexpectedValueError(f"expected {self.expected} and at most {LARGEST}, not {shown}")
         raise UnexpectedValueError(f"expected {self.expected}, not {shown}")
 
     def from_text(self, text: str) -> Any:
@@ -126,7 +131,7 @@ def _breaks(value: object, declaration: Declaration) -> bool:
 
 def _within(declaration: Declaration, value: int) -> bool:
     above = declaration.minimum is None or value >= declaration.minimum
-    return above and (declaration.maximum is None or value <= declaration.maximum)
+    return above and value <= (LARGEST if declaration.maximum is None else declaration.maximum)
 
 
 def _native(kind: Any, text: str) -> object:

@@ -25,6 +25,14 @@ def _bytes(default: int, help: str, *, follows: str | None = None) -> int:
     return _count(default, help, unit="bytes", follows=follows)
 
 
+ORDERED: Final = (
+    ("min_bitrate", "default_bitrate"),
+    ("default_bitrate", "max_bitrate"),
+    ("default_voice_connection_limit", "max_voice_connection_limit"),
+)
+"""Limits of which the first may not be above the second."""
+
+
 @frozen(kw_only=True)
 class Limits:
     """How many, how long, how large."""

@@ -16,7 +16,7 @@ import attrs
 
 from chat.classes import frozen
 from chat.config.declare import Setting, UnexpectedValueError, settings_of
-from chat.config.limits import Limits
+from chat.config.limits import ORDERED, Limits
 from chat.config.settings import Settings, is_loopback
 from chat.errors import OperatorError
 
@@ -226,6 +226,13 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         if is_needed and value is None:
             expected = "true" if SETTINGS[name].type is bool else SETTINGS[name].expected.removesuffix(", or nothing")
             raise OperatorError(f"setting {name}: expected {expected}, because of {because} ({origins[because]})")
+    for lower, higher in ORDERED:
+        if getattr(settings.limits, lower) > getattr(settings.limits, higher):
+            name = SECTION + (lower if origins[SECTION + lower] != DEFAULT else higher)
+            other = higher if name == SECTION + lower else lower
+            value = getattr(settings.limits, other)
+            bound = "at most" if other == higher else "at least"
+            raise OperatorError(f"setting {name} ({origins[name]}): expected {bound} {value}, as {SECTION}{other} is")
     if settings.metrics == "off" and settings.metrics_listen is not None:
         raise OperatorError(
             f"setting metrics_listen ({origins['metrics_listen']}): expected nothing while metrics is off"

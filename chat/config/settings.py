@@ -19,6 +19,11 @@ from chat.registries import limits as documented
 
 DNS_PORT: Final = 53
 
+HOST_CHARACTERS: Final = 253
+_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?", re.ASCII)
+_VISIBLE: Final = re.compile(r"[!-~]+")
+"""Whoever has a domain name with other letters writes it as `xn--...`."""
+
 WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
 """Hosts that mean every address of the machine, and one under which the machine reaches itself."""
 
@@ -58,10 +63,15 @@ def _is_text(text: str) -> bool:
     return text.strip() != ""
 
 
+def _is_host(text: str) -> bool:
+    return len(text) <= HOST_CHARACTERS and (_is_ip_address(text) or _HOST_NAME.fullmatch(text) is not None)
+
+
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        is_whole = _VISIBLE.fullmatch(text) is not None and parts.scheme in {"http", "https"} and parts.port != 0
+        return is_whole and _is_host(parts.hostname or "")
     except ValueError:
         return False
 
@@ -99,7 +109,7 @@ class GatewaySettings:
 
     heartbeat_interval_ms: int = setting(
         documented.HEARTBEAT_INTERVAL_MS, "how often clients send a heartbeat, as Hello says it",
-        unit="milliseconds", minimum=1,
+        unit="milliseconds", minimum=100,
     )  # fmt: skip
     identify_budget: int = setting(
         documented.IDENTIFY_BUDGET, "Identifies that an address may send in 60 seconds", minimum=1
@@ -119,7 +129,7 @@ class GatewaySettings:
 @frozen(kw_only=True)
 class MailSettings:
     mode: Literal["off", "keep", "smtp"] = setting("off", "send none, keep it for /v1/_dev/mail, or send it by SMTP")
-    host: str | None = setting(None, "the SMTP server", accepts=_is_text, form="a host name")
+    host: str | None = setting(None, "the SMTP server", accepts=_is_host, form="a host name")
     port: int = setting(587, "its port", minimum=1, maximum=65_535)
     username: str | None = setting(None, "the account at the SMTP server")
     password: str | None = setting(None, "its password", secret=True)
@@ -217,7 +227,7 @@ class VoiceSettings:
 @frozen(kw_only=True)
 class WebauthnSettings:
     rp_id: str | None = setting(
-        None, "the relying party", accepts=_is_text, form="a host name",
+        None, "the relying party", accepts=_is_host, form="a host name",
         derived="host of public_url, localhost for a loopback address",
     )  # fmt: skip
 
@@ -301,7 +311,7 @@ class BillingSettings:
 
 @frozen(kw_only=True)
 class Settings:
-    host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
+    host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_host, form="a host name or address")
     port: int = setting(8080, "the port to listen on; 0 picks a free one", minimum=0, maximum=65_535)
     tls_certificate: str | None = setting(
         None, "a certificate in PEM, with its chain, to speak TLS without a proxy; relative to the data directory",
@@ -381,7 +391,7 @@ class Settings:
         "everyone", "who has the limits of premium: everyone, or none but those who have premium"
     )
     single_community_enabled: bool = setting(False, "the instance is one guild that everyone is in")
-    single_community_guild_id: int | None = setting(None, "that guild's snowflake", minimum=0)
+    single_community_guild_id: int | None = setting(None, "that guild's snowflake", minimum=0, maximum=2**63 - 1)
     direct_messages_disabled: bool = setting(False, "nobody opens private conversations")
     rate_limits: bool = setting(True, "every bucket and the global limit")
     search: Literal["on", "off"] = setting("on", "off: indexed search answers FEATURE_TEMPORARILY_DISABLED")

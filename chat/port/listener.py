@@ -38,6 +38,9 @@ ACCEPTED_AT_ONCE: Final = 16
 RESERVED_DESCRIPTORS: Final = 128
 """Files that stay free for the store, uploads and outgoing calls when connections are counted out."""
 
+LEAST_DESCRIPTORS: Final = 256
+"""Files that a process must be allowed to open, connections included."""
+
 EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 EXHAUSTED_SECONDS: Final = 0.1
 """The pause before the next attempt when the system cannot give another socket."""
@@ -157,10 +160,17 @@ async def listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListen
 
 
 def connections_maximum() -> int:
-    """How many connections this process may hold, after taking all the file descriptors it can get."""
+    """How many connections this process may hold, after taking all the file descriptors it can get.
+
+    :raises OperatorError: where hardly any are left beside the program's own.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY and hard < LEAST_DESCRIPTORS:
+        raise OperatorError(
+            f"only {hard} files may be open here: raise the limit (ulimit -n) to {LEAST_DESCRIPTORS} or more"
+        )
     return 1_000_000 if hard == resource.RLIM_INFINITY else hard - RESERVED_DESCRIPTORS
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from chat.classes import frozen
-from chat.errors import OperatorError
+from chat.errors import SettingsError
 from chat.web.assets import CONTENT_TYPES, TAG_LENGTH, Asset
 
 READABLE: Final = 4.5
@@ -66,7 +66,7 @@ def read_look(accent: str | None, logo: str | None, directory: Path) -> Look:
 
     :param accent: a colour such as `#0b6e4f`.
     :param logo: a path, relative to the directory.
-    :raises OperatorError: for a colour on which white cannot be read, and a file that is no picture.
+    :raises SettingsError: for a colour on which white cannot be read, and a file that is no picture.
     """
     return Look(
         None if accent is None else _asset(_style(accent).encode(), ".css"),
@@ -84,12 +84,12 @@ def _logo(path: Path) -> Asset:
         with path.open("rb") as file:
             content = file.read(LOGO_BYTES + 1)
     except OSError as error:
-        raise OperatorError(f"setting logo_file: {path}: {error.strerror}; expected {expected}") from error
+        raise SettingsError(f"setting logo_file: {path}: {error.strerror}; expected {expected}") from error
     ending = next((kind for kind, (at, sign) in SIGNATURES.items() if content.startswith(sign, at)), None)
     if ending is None and path.suffix.lower() == ".svg" and b"<svg" in content:
         ending = ".svg"
     if ending is None or len(content) > LOGO_BYTES:
-        raise OperatorError(f"setting logo_file: expected {expected}, and {path} is none")
+        raise SettingsError(f"setting logo_file: expected {expected}, and {path} is none")
     return _asset(content, ending)
 
 
@@ -97,7 +97,7 @@ def _style(accent: str) -> str:
     colour = channels(accent)
     contrast = _contrast_to_white(colour)
     if contrast < READABLE:
-        raise OperatorError(
+        raise SettingsError(
             f"setting accent_colour: white on {accent} has a contrast of {contrast:.1f}, and text needs {READABLE}; "
             f"{_darkened(colour)} is the nearest that has it"
         )

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from chat.classes import frozen
-from chat.errors import OperatorError
+from chat.errors import SettingsError
 
 INDEX: Final = "index.html"
 
@@ -45,13 +45,13 @@ class WebappFile:
 class Webapp:
     """The files of one application.
 
-    :raises OperatorError: if the folder has no index.
+    :raises SettingsError: if the folder has no index.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder: Final = folder.resolve()
         if not (self._folder / INDEX).is_file():
-            raise OperatorError(f"setting webapp_directory: expected a folder with {INDEX}, and {folder} is none")
+            raise SettingsError(f"setting webapp_directory: expected a folder with {INDEX}, and {folder} is none")
 
     def find(self, place: str, *, or_index: bool) -> WebappFile | None:
         """The file at this place, else the index if that is wanted; None where there is nothing."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import pytest
@@ -198,6 +199,78 @@ def test_a_server_for_everybody_that_does_not_know_its_name_says_so(data: Path) 
     with running("serve", "--data", data, "--port", "0", *known) as server:
         _, _, log = server.stop()
     assert "public_url is not set" not in log
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("CHAT_PORT", "x", "setting port (environment CHAT_PORT): expected a whole number from 0 to 65535"),
+        ("CHAT_WEBAPP_DIRECTORY", "nowhere", "setting webapp_directory: expected a folder with index.html"),
+        ("CHAT_LOGO_FILE", "nowhere.png", "setting logo_file: "),
+        ("CHAT_BACKUP__DIRECTORY", "uploads/ours", "setting backup.directory: expected a folder of its own"),
+        ("CHAT_BACKUP__DIRECTORY", ".", "setting backup.directory: expected a folder of its own"),
+    ],
+)
+def test_a_start_that_a_setting_prevents_is_told_to_a_service_manager(
+    data: Path, name: str, value: str, told: str
+) -> None:
+    for manager, status in (({}, 1), ({"NOTIFY_SOCKET": str(data / "nobody")}, 78)):
+        refused = failing("serve", "--data", data, "--port", "0", **manager, **{name: value})
+        assert (refused.returncode, refused.stdout) == (status, "")
+        assert refused.stderr.splitlines()[-1].startswith(f"chat: {told}")
+
+
+def test_few_files_are_told_of_before_anybody_is_turned_away(data: Path) -> None:
+    command = 'ulimit -n 128; exec "$@"'
+    refused = subprocess.run(
+        ["sh", "-c", command, "sh", sys.executable, "-m", "chat", "serve", "--data", data, "--port", "0"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (refused.returncode, refused.stdout) == (1, "")
+    said = "only 128 files may be open here: raise the limit (ulimit -n) to 256 or more"
+    assert refused.stderr.splitlines()[-1] == f"chat: {said}"
+
+
+def test_a_missing_geolocation_file_is_told_at_the_start(data: Path) -> None:
+    with running("serve", "--data", data, "--port", "0", CHAT_GEOLOCATION_FILE="nowhere.mmdb") as server:
+        status, _, log = server.stop()
+    assert status == 0
+    (line,) = [json.loads(line) for line in log.splitlines() if "geolocation" in line]
+    assert (line["level"], "nowhere.mmdb" in line["problem"]) == ("warning", True)
+
+
+IN_A_SMALL_PLACE: Final = """
+mount -t tmpfs -o size=3m tmpfs "$1" && cp -a "$2" "$1/data" || exit 99
+dd if=/dev/zero of="$1/rest" bs=4k 2>/dev/null
+shift 2
+exec "$@"
+"""
+"""What follows runs in a mount namespace of its own, with a copy of the data on a disk that is full."""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None or os.geteuid() != 0, reason="mounts a small disk")
+def test_a_full_disk_is_named_at_the_start(data: Path, instance: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    serve = [sys.executable, "-m", "chat", "serve", "--data", place / "data", "--port", "0"]
+    refused = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", IN_A_SMALL_PLACE, "sh", place, instance, *serve],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    if refused.returncode == 99 or "unshare" in refused.stderr:
+        pytest.skip(f"no disk can be mounted here: {refused.stderr}")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert (
+        refused.stderr.splitlines()[-1] == f"chat: the disk of {place / 'data'} is full: nothing can be written there"
+    )
 
 
 def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:

@@ -28,6 +28,7 @@ from chat.bus.bus import GuildStateChanged
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.config.declare import UnexpectedValueError
+from chat.config.limits import ORDERED
 from chat.config.loading import LIMITS, POLICY, SECTION, Overrides, checked, effective
 from chat.config.settings import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -50,13 +51,6 @@ from chat.store.database import Database
 from chat.store.guilds import guilds
 
 log: Final = structlog.get_logger("chat.admin")
-
-ORDERED: Final = (
-    ("min_bitrate", "default_bitrate"),
-    ("default_bitrate", "max_bitrate"),
-    ("default_voice_connection_limit", "max_voice_connection_limit"),
-)
-"""Limits of which the first may not be above the second."""
 
 
 @define(kw_only=True, eq=False)

@@ -188,11 +188,14 @@ def _single_sign_on(
 
 def _address_lookups(core: Core) -> AddressLookups:
     settings, path = core.settings, core.settings.geolocation_file
+    # A relative path starts in the data directory, where chat.toml lies.
+    geolocation = None if path is None else Geolocation(core.directory / path, in_threads=core.in_threads)
+    if geolocation is not None:
+        geolocation.look()
     reverse = ReverseDns(settings.reverse_dns.name_servers, in_threads=core.in_threads)
     return AddressLookups(
         reverse if settings.reverse_dns.enabled else None,
-        # A relative path starts in the data directory, where chat.toml lies.
-        None if path is None else Geolocation(core.directory / path, in_threads=core.in_threads),
+        geolocation,
     )
 
 

@@ -267,6 +267,10 @@ class Geolocation:
         self._limiter = trio.CapacityLimiter(1) if in_threads else None
         self._is_failing = False
 
+    def look(self) -> None:
+        """Open the file once, at the start: one that cannot be read is told in the log."""
+        self._places(())
+
     async def collect(self, addresses: Sequence[str], found: dict[str, AddressLocation], seconds: float) -> None:
         """Put where the addresses are into `found`, for `seconds` at most; one that is missing then has failed."""
         with trio.move_on_after(seconds):

@@ -129,7 +129,7 @@ export function open({ app, channelId, guildId }) {
       include_nsfw: true,
     };
     const result = await app.acts.messages.search(/** @type {Search} */ (body));
-    // Something else is looked for by now.
+    // The words have changed meanwhile.
     if (mine !== asked) return false;
     if ("indexing" in result) {
       fill(found, h("p", { class: "muted" }, t("search.indexing")));
