@@ -18,7 +18,15 @@ from chat.testing.world import World
 from tests.conformance.clients.bot_steps import STEPS, Stage, failures
 from tests.conformance.clients.installed import HERE
 from tests.conformance.clients.talk import SCRIPT_SECONDS, Alice, bot_process, own_world
-from tests.conformance.test_client_libraries import MANUAL, Command, commands_in_python, commands_on_node, pinned
+from tests.conformance.test_client_libraries import (
+    EXAMPLE_SECONDS,
+    MANUAL,
+    Command,
+    commands_in_python,
+    commands_on_node,
+    examples_of,
+    pinned,
+)
 from tests.durability.server_process import ServerProcess, running
 
 pytestmark = pytest.mark.long
@@ -123,3 +131,37 @@ async def test_bots_on_node(server: ServerProcess, tmp_path: Path) -> None:
     for name in ("reports", "buttons_commands", *NODE):
         (tmp_path / f"{name}.mjs").write_text((HERE / f"{name}.mjs").read_text())
     await hold_against_the_table(server, commands_on_node(NODE, tmp_path), NODE)
+
+
+async def test_the_recipes_of_the_manual_answer(server: ServerProcess, tmp_path: Path) -> None:
+    examples = examples_of("button_")
+    for name, code in examples.items():
+        (tmp_path / name).write_text(code)
+    names = [Path(name) for name in examples]
+    python = commands_in_python([name.stem for name in names if name.suffix == ".py"], tmp_path)
+    commands = python | commands_on_node([name.stem for name in names if name.suffix == ".mjs"], tmp_path)
+    assert len(commands) == len(examples) == 3
+    async with trio.open_nursery() as nursery:
+        for name, command in commands.items():
+            (tmp_path / f"of-{name}").mkdir()
+            nursery.start_soon(_use, server, command, tmp_path / f"of-{name}")
+
+
+async def _use(server: ServerProcess, command: Command, folder: Path) -> None:
+    """Start a recipe in a folder with its `world.json`; use its command as soon as it is offered, and its button."""
+    rest = RestClient(server.route, server.token_of("alice"))
+    described = await own_world(rest, server.world)
+    await trio.Path(folder, "world.json").write_text(json.dumps(described))
+    offered = f"/v1/channels/{described['channel_id']}/application-commands"
+    with trio.fail_after(EXAMPLE_SECONDS):
+        async with bot_process(*command, folder), trio.open_nursery() as nursery:
+            async with World(described, server.route, nursery) as world:
+                while not (await rest.get(offered)).expect(200)["application_commands"]:  # noqa: ASYNC110
+                    await trio.sleep(0.1)
+                while not await Alice(rest, described).sessions_of_bot():  # noqa: ASYNC110 - the server tells nobody
+                    await trio.sleep(0.1)
+                shown = await world.bob.invoke("ping")
+                assert shown.message["content"] == "pong"
+                assert (await world.bob.press(shown.message, "again")).message["content"] == "pong again"
+            nursery.cancel_scope.cancel()
+    await rest.aclose()

@@ -154,8 +154,14 @@ async def test_bots_on_node(server: ServerProcess, tmp_path: Path) -> None:
     await converse_at_once(server, commands_on_node(NODE, tmp_path), NODE)
 
 
+def examples_of(beginning: str) -> dict[str, str]:
+    """The programs of the manual whose names begin so."""
+    found = {example["name"]: example["code"] for example in EXAMPLE.finditer(MANUAL.read_text())}
+    return {name: code for name, code in found.items() if name.startswith(beginning)}
+
+
 async def test_the_bots_of_the_manual_answer(server: ServerProcess, tmp_path: Path) -> None:
-    examples = {example["name"]: example["code"] for example in EXAMPLE.finditer(MANUAL.read_text())}
+    examples = examples_of("bot_")
     for name, code in examples.items():
         (tmp_path / name).write_text(code)
     names = [Path(name) for name in examples]
