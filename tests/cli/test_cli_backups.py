@@ -244,7 +244,7 @@ def test_a_directory_that_is_not_the_right_one_is_refused(run: Run, used: Path, 
 def test_a_backup_never_fills_the_disk(run: Run, used: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = made(run, used)
     before = sorted(kept.rglob("*"))
-    monkeypatch.setenv("CHAT_BACKUP__SPARE_BYTES", str(1 << 60))
+    monkeypatch.setenv("CHAT_BACKUP__SPARE_BYTES", str(1 << 52))
     done = run("backups", "make", "--data", used)
     assert done.status == 1
     assert done.err.startswith(f"chat: there is no room in {kept}: a backup needs ")
@@ -343,7 +343,7 @@ def older(data: Path) -> Path:
 
 def test_a_migration_is_preceded_by_a_backup(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     older(data)
-    monkeypatch.setenv("CHAT_BACKUP__SPARE_BYTES", str(1 << 60))
+    monkeypatch.setenv("CHAT_BACKUP__SPARE_BYTES", str(1 << 52))
     done = run("user", "list", "--data", data)
     assert done.status == 1
     assert done.err.startswith(

@@ -397,7 +397,7 @@ async def test_nobody_reads_in_an_archive_what_they_may_not_see(
     assert (b"carol@example.com" in everything, withheld) == (True, [])
 
 
-@pytest.mark.chat_settings(**{"archives.spare_bytes": 1 << 60})
+@pytest.mark.chat_settings(**{"archives.spare_bytes": 1 << 52})
 async def test_a_disk_without_room(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
 ) -> None:
