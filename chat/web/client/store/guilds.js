@@ -54,7 +54,16 @@ export function changeGuild(state, guild, changes, touch) {
 
 /** @type {import("./shapes.js").Applying} */
 export const GUILD_EVENTS = {
-  GUILD_CREATE: tellOfGuild,
+  GUILD_CREATE(state, data, touch, now) {
+    const isTold = Boolean(openGuild(state, data.id));
+    tellOfGuild(state, data, touch, now);
+    // Told of once more: an import or a claim has written or changed messages that no event names.
+    for (const [id, log] of state.logs) {
+      if (!isTold || state.channels.get(id)?.guild_id !== data.id) continue;
+      state.logs.set(id, { ...log, isOld: true });
+      touch(`log:${id}`);
+    }
+  },
   GUILD_SYNC: tellOfGuild,
   GUILD_DELETE(state, data, touch) {
     if (data.unavailable) return tellOfGuild(state, data, touch, 0);

@@ -26,7 +26,8 @@ export const MESSAGES_KEPT = 500;
  * @param {Touch} touch
  */
 export function putPage(state, channelId, page, { before, after, joins }, touch) {
-  const known = state.logs.get(channelId);
+  const held = state.logs.get(channelId);
+  const known = held?.isOld ? undefined : held;
   const byId = new Map(page.map((message) => [message.id, message]));
   let ids = [...byId.keys()].sort(compareIds);
   const overlaps = known !== undefined && ids.some((id) => known.byId.has(id));

@@ -43,6 +43,7 @@
  * @property {boolean} before Whether there are older ones.
  * @property {boolean} after Whether there are newer ones.
  * @property {string | null} fault Why the last fetch failed.
+ * @property {boolean} [isOld] The server has said that its messages may be others by now: the next page replaces them.
  */
 /** @typedef {{deleted: Set<Id>, updated: Map<Id, Message>, reacted: Set<Id>}} Meanwhile */
 /**

@@ -29,9 +29,9 @@ export function makeMessageList(parts) {
   const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
   const myId = store.read.session.me;
   const newer = makeNewer(() => void returned(), myId);
-  const renew = makeRenewal(store, () => toNewest(true));
   const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
   const keeper = makeKeeper(scroller, rows);
+  const renew = makeRenewal({ store, acts, channelId, keeper, rows }, () => toNewest(true));
   const drawn = makeDrawn(rows, { store, guildId, invite: acts.guilds.knownInvite }, keeper);
   const read = store.read.reads.get(channelId);
   const reader = makeReader({
@@ -161,7 +161,7 @@ export function makeMessageList(parts) {
       return jump(target);
     }
     const now = log();
-    return now === undefined || now.ids.length === 0 || now.after ? edges.fetch("up") : unfold();
+    return now === undefined || now.ids.length === 0 || now.after || now.isOld ? edges.fetch("up") : unfold();
   }
 
   /** Begins where the reader left, once there are messages. */
@@ -269,7 +269,7 @@ export function makeMessageList(parts) {
     if (!isOpen) return;
     const wasAtEnd = range.end && keeper.isAtEnd();
     draw();
-    if (wasAtEnd) void renew(log()?.after === true);
+    void renew(log(), wasAtEnd);
   });
 
   return {
