@@ -105,9 +105,15 @@ export function makeLayers(wordsOf) {
   function popover(anchor, content, { label, onClose = () => {}, side = "below" }) {
     const element = h("div", { class: "popover", popover: "auto", role: "dialog", "aria-label": label }, content);
     const before = document.activeElement;
+    const spot = anchor.getBoundingClientRect();
+    // What is fetched comes later, and may reach out of the window.
+    const growth = new ResizeObserver(() => {
+      if (element.getBoundingClientRect().bottom > innerHeight) placeAt(element, spot, side);
+    });
     hostOf(anchor).append(element);
     element.addEventListener("toggle", (event) => {
       if (/** @type {ToggleEvent} */ (event).newState === "open") return;
+      growth.disconnect();
       const hadFocus = element.contains(document.activeElement) || document.activeElement === document.body;
       element.remove();
       anchor.removeAttribute("aria-expanded");
@@ -116,7 +122,8 @@ export function makeLayers(wordsOf) {
     });
     element.showPopover();
     if (anchor instanceof HTMLButtonElement) anchor.setAttribute("aria-expanded", "true");
-    placeAt(element, anchor.getBoundingClientRect(), side);
+    placeAt(element, spot, side);
+    growth.observe(element);
     const first = /** @type {HTMLElement | null} */ (element.querySelector("[data-first]"));
     first?.focus();
     return () => element.isConnected && element.hidePopover();
