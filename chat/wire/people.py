@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.wire.accounts import PartialUser
 from chat.wire.guilds import Member
-from chat.wire.values import Asset, Color, Count, Nameless, Snowflake, Timestamp
+from chat.wire.values import Asset, Color, Count, Nameless, Snowflake, Timestamp, items
 
 
 class UserProfile(Nameless):
@@ -72,6 +72,8 @@ class Profile(TypedDict):
     claim: NotRequired[Literal["open", "requested"]]
     """For a person of an import into the guild whom nobody has claimed: `requested` where the caller has said that they
     are that person."""
+    old_names: NotRequired[Annotated[list[PartialUser], items(50)]]
+    """In the caller's own profile: people of an import into the guild that the caller has claimed."""
     profile_limited: NotRequired[Literal[True]]
     """True where the holder shows strangers only a part."""
 

@@ -126,6 +126,10 @@ async def test_asked_for_and_confirmed_it_is_all_the_members_and_goes_back_exact
     claimed = (await alice.post(f"{way(world)}/claim", {"user_id": bob})).expect(200)
     assert (claimed["claimed_by"]["id"], claimed["requests"], claimed["message_count"]) == (bob, [], 0)
     assert (await bobs.expect("GUILD_CREATE")).data["id"] == world.guild_id
+    own_profile = f"/v1/users/{bob}/profile?guild_id={world.guild_id}"
+    profile = (await world.bob.rest.get(own_profile)).expect(200)
+    assert [one["id"] for one in profile["old_names"]] == [anna]
+    assert "old_names" not in (await alice.get(own_profile)).expect(200)
     shown = await listed(world)
     assert {number for number in range(1, 7) if shown[moment(number)]["author"]["id"] == bob} == {1, 3, 6}
     assert shown[moment(1)]["pinned"] is True
@@ -144,6 +148,7 @@ async def test_asked_for_and_confirmed_it_is_all_the_members_and_goes_back_exact
     (await world.bob.rest.delete(f"/v1/channels/{HARBOUR}/messages/{own}")).expect(204)
     assert rows(chat_server) == before
     assert await found_by(world, anna) == {moment(1), moment(3), moment(6)}
+    assert "old_names" not in (await world.bob.rest.get(own_profile)).expect(200)
     log = (await alice.get(f"/v1/guilds/{world.guild_id}/audit-logs")).expect(200)["audit_log_entries"]
     told = [(one["action_type"], one["target_id"], one["options"]["placeholder_id"]) for one in log[:2]]
     assert told == [(AuditAction.PLACEHOLDER_RELEASE, bob, anna), (AuditAction.PLACEHOLDER_CLAIM, bob, anna)]

@@ -32,6 +32,8 @@ TO_EVERYBODY: Final = 0
 TO_GUILD_MEMBERS: Final = 1
 """Values of `profile_privacy`; with any other one only friends see a profile."""
 
+OLD_NAMES: Final = 50
+"""People of an import whom the caller's own profile names."""
 
 WORDS: Final = ("bio", "pronouns", "banner", "accent_color")
 """The fields of a profile that an account shows everywhere or in one guild."""
@@ -76,6 +78,10 @@ class UserProfiles:
                 profile["guild_member_profile"] = _words_in_guild(member)
         elif guild_id is not None and (claim := _claim(reader, guild_id, user_id, principal.user_id)) is not None:
             profile["claim"] = claim
+        if guild_id is not None and user_id == principal.user_id:
+            claimed = placeholders.claimed_by(reader, guild_id, user_id, OLD_NAMES)
+            if claimed:
+                profile["old_names"] = [partial_user(one) for one in accounts.by_ids(reader, claimed)]
         if not shown:
             return {**profile, "profile_limited": True}
         profile["connected_accounts"] = []

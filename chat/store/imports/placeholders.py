@@ -81,6 +81,16 @@ def claimed_in(connection: sqlite3.Connection, guild_id: int) -> list[Placeholde
     return _found(connection, "guild_id = ? AND claimed_by IS NOT NULL", guild_id)
 
 
+def claimed_by(connection: sqlite3.Connection, guild_id: int, account_id: int, most: int) -> list[int]:
+    """Up to `most` people of a guild whom an account has claimed, by their ids."""
+    rows = connection.execute(
+        # The plus: by the index of claims, since a guild may have thousands of placeholders.
+        "SELECT user_id FROM placeholders WHERE +guild_id = ? AND claimed_by = ? ORDER BY user_id LIMIT ?",
+        (guild_id, account_id, most),
+    )
+    return [user_id for (user_id,) in rows]
+
+
 def of_claimant(connection: sqlite3.Connection, account_id: int) -> list[int]:
     """The placeholders that an account has claimed wherever they are, and nobody else in any guild."""
     rows = connection.execute(

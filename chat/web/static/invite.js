@@ -26,6 +26,9 @@ function present(invite) {
     byId("invite-initial").hidden = true;
   }
   fill(byId("invite-facts"), facts(invite.member_count, invite.presence_count));
+  const old = invite.placeholder?.global_name || invite.placeholder?.username;
+  byId("invite-placeholder").textContent = old ? t("You take over the messages of {name}.", { name: old }) : "";
+  byId("invite-placeholder").hidden = !old;
   const inviter = invite.inviter?.global_name || invite.inviter?.username;
   byId("invite-by").textContent = inviter ? t("{inviter} invites you to", { inviter }) : t("You are invited to");
 }

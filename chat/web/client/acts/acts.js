@@ -8,6 +8,7 @@ import { makeGuildActs } from "./guilds.js";
 import { makeInteractionActs } from "./interactions.js";
 import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
+import { makeOldNameActs } from "./old_names.js";
 import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
 import { makePollActs } from "./polls.js";
@@ -40,6 +41,7 @@ export function makeActs(parts) {
     drafts: makeDraftActs(parts),
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
+    oldNames: makeOldNameActs(parts),
     people: makePeopleActs(parts),
     polls: makePollActs(parts),
     reminders: makeReminderActs(parts),

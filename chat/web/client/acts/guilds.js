@@ -88,7 +88,7 @@ export function makeGuildActs({ store, rest, now }) {
       const { positions, folders } = orderSettings(entries);
       return rest.patch("/users/@me/settings", { body: { guild_positions: positions, guild_folders: folders } });
     },
-    /** @param {Id} channelId @param {{max_age: number, max_uses: number}} options */
+    /** @param {Id} channelId @param {{max_age: number, max_uses: number, placeholder_id?: Id}} options */
     makeInvite: (channelId, options) => rest.post(`/channels/${channelId}/invites`, { body: options }),
     /** @param {Id} guildId @param {import("wire").CreateChannelBody} channel */
     createChannel: (guildId, channel) => rest.post(`/guilds/${guildId}/channels`, { body: channel }),

@@ -22,10 +22,13 @@ export function invitesPage(app, guildId) {
       const until = invite.expires_at
         ? t("invites.until", { time: full(Date.parse(invite.expires_at)) })
         : t("invites.ever");
+      const { placeholder } = invite;
+      const whose = placeholder ? plainName(placeholder.global_name || placeholder.username) : "";
       return {
         words: [
           h("code", { class: "clip" }, `${location.origin}/invite/${invite.code}`),
           h("span", { class: "meta" }, t("invites.about", { name: inviter, n: invite.uses ?? 0 }), " \u00b7 ", until),
+          ...(placeholder ? [h("span", { class: "meta" }, t("invites.takes_over", { name: whose }))] : []),
         ],
         label: t("invites.remove", { code: invite.code }),
         remove: () => guildSettings.deleteInvite(invite.code),

@@ -14,6 +14,7 @@ import { discoveryPage } from "./discovery.js";
 import { emojiPage, stickerPage } from "./expressions.js";
 import { invitesPage } from "./invites.js";
 import { membersPage } from "./members.js";
+import { oldNamesPage } from "./old_names.js";
 import { overviewPage } from "./overview.js";
 import { rolesPage } from "./roles.js";
 
@@ -26,6 +27,7 @@ import { rolesPage } from "./roles.js";
  * @property {string} icon
  * @property {bigint} needs What somebody has to hold in the guild.
  * @property {(app: App, guildId: string) => Page} make
+ * @property {(app: App, guildId: string) => Promise<boolean>} [isWanted] Where the page is of use in few guilds alone.
  */
 
 /** @type {readonly Entry[]} */
@@ -41,6 +43,14 @@ const PAGES = [
   },
   { key: "members", label: () => t("head.members"), icon: "member", needs: BITS.MANAGE_ROLES, make: membersPage },
   { key: "invites", label: () => t("settings.invites"), icon: "invite", needs: BITS.MANAGE_GUILD, make: invitesPage },
+  {
+    key: "old_names",
+    label: () => t("old_names.title"),
+    icon: "clock",
+    needs: BITS.MANAGE_GUILD,
+    make: oldNamesPage,
+    isWanted: async ({ acts }, guildId) => (await acts.oldNames.page(guildId, "0", 1)).length > 0,
+  },
   { key: "emoji", label: () => t("settings.emoji"), icon: "emoji", needs: BITS.MANAGE_EXPRESSIONS, make: emojiPage },
   {
     key: "stickers",
@@ -91,9 +101,10 @@ export function open({ app, guildId, page = "" }) {
   const isOwner = guild.properties["owner_id"] === app.store.read.session.me;
   const pages = [...PAGES, ...(isOwner ? OWNERS : [])]
     .filter(({ needs }) => (mask & needs) !== 0n)
-    .map(({ label, make, ...entry }) => ({
+    .map(({ label, make, isWanted, ...entry }) => ({
       ...entry,
       label: label(),
+      isWanted: isWanted?.(app, guildId),
       make: () => make(app, guildId),
     }));
   const title = plainName(guild.properties["name"] ?? "");

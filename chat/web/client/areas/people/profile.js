@@ -10,6 +10,7 @@ import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceOf, presenceWords } from "../../views/names/presence.js";
 import { customStatus } from "../../views/names/status.js";
 import { personEntries } from "./menu.js";
+import { ownOldNames, strangersName } from "./old_name.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -70,6 +71,7 @@ export function open({ app, userId, guildId, anchor }) {
       ...(about.bio
         ? [section(t("profile.about"), h("div", { class: "bio body" }, ...drawn(parse(about.bio), { store, guildId })))]
         : []),
+      ...oldNames(user),
       ...roles(member),
       ...mutual(),
       ...(userId === store.read.session.me ? [] : [note()]),
@@ -97,6 +99,14 @@ export function open({ app, userId, guildId, anchor }) {
    */
   function section(title, content) {
     return h("section", { class: "card-section" }, h("h3", { class: "meta" }, title), content);
+  }
+
+  /** @param {import("wire").PartialUser} user */
+  function oldNames(user) {
+    const { claim, old_names: own = [] } = profile ?? {};
+    if (guildId === null) return [];
+    if (own.length > 0) return [ownOldNames(app, guildId, own)];
+    return claim ? [strangersName(app, guildId, user, claim, () => void load(true))] : [];
   }
 
   /** @param {import("wire").Member} member */
@@ -155,8 +165,11 @@ export function open({ app, userId, guildId, anchor }) {
     const type = store.read.relationships.get(userId)?.["type"];
     const told = (/** @type {Promise<unknown>} */ done) => void done.then(draw, app.report);
     const write = () => (close(), writeTo(app, userId));
-    if (type !== BLOCKED) row.append(button(t("profile.write"), "send", () => void write().catch(app.report)));
-    if (type === undefined && !user.bot)
+    const begin = () => void write().catch(app.report);
+    // Nobody can sign in to the account of somebody who was brought along.
+    const isReached = !profile?.["claim"];
+    if (isReached && type !== BLOCKED) row.append(button(t("profile.write"), "send", begin));
+    if (isReached && type === undefined && !user.bot)
       row.append(button(t("profile.befriend"), "invite", () => told(acts.people.befriend(userId))));
     if (type === INCOMING) row.append(button(t("profile.accept"), "check", () => told(acts.people.accept(userId))));
     const more = h(
@@ -183,14 +196,16 @@ export function open({ app, userId, guildId, anchor }) {
     [`user:${userId}`, "relationships"],
     () => !element.contains(document.activeElement) && draw(),
   );
+  /** @param {boolean} isAgain What was pressed goes: the focus goes to the name. */
+  async function load(isAgain) {
+    profile = await acts.people.profile(userId, guildId).catch(() => profile);
+    if (!element.isConnected) return;
+    draw();
+    if (isAgain) /** @type {HTMLElement | null} */ (element.querySelector("[data-first]"))?.focus();
+  }
+
   draw();
-  acts.people.profile(userId, guildId).then(
-    (answer) => {
-      profile = answer;
-      if (element.isConnected) draw();
-    },
-    () => null,
-  );
+  void load(false);
 }
 
 /**

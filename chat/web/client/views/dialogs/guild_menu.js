@@ -69,7 +69,7 @@ export function guildEntries(app, guildId) {
  * @param {App} app
  * @param {string} guildId
  */
-function invitingChannel({ store }, guildId) {
+export function invitingChannel({ store }, guildId) {
   return orderedChannels(store.read, guildId).find(
     (channel) => INVITED.has(channel.type) && may(store.read, channel, BITS.CREATE_INSTANT_INVITE),
   );

@@ -2,6 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { plainName } from "../names/people.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 
@@ -11,9 +12,12 @@ const DAY_S = 86_400;
  * An invite, ready to be copied.
  * @param {App} app
  * @param {import("../../store/shapes.js").Channel} channel
+ * @param {import("wire").PartialUser} [person] The person of an import whose messages go to who follows it.
  */
-export async function invite(app, channel) {
+export async function invite(app, channel, person) {
   const { acts, layers } = app;
+  const name = plainName(person?.global_name || person?.username || "");
+  const whom = person ? { placeholder_id: person.id } : {};
   const field = /** @type {HTMLInputElement} */ (
     h("input", { class: "input", readonly: "", "aria-label": t("invite.link") })
   );
@@ -29,7 +33,7 @@ export async function invite(app, channel) {
 
   async function make() {
     try {
-      const made = await acts.guilds.makeInvite(channel.id, { max_age: Number(lasting.value), max_uses: 0 });
+      const made = await acts.guilds.makeInvite(channel.id, { max_age: Number(lasting.value), max_uses: 0, ...whom });
       field.value = `${location.origin}/invite/${made.code}`;
       field.select();
     } catch (error) {
@@ -42,7 +46,7 @@ export async function invite(app, channel) {
   const content = h(
     "div",
     {},
-    h("p", { class: "muted" }, t("invite.words")),
+    h("p", { class: "muted" }, person ? t("old_names.invite_words", { name }) : t("invite.words")),
     h("div", { class: "field" }, field),
     h("div", { class: "field" }, label, lasting),
   );
@@ -50,6 +54,7 @@ export async function invite(app, channel) {
     await navigator.clipboard.writeText(field.value);
     layers.toast(t("invite.copied"));
   };
-  layers.dialog({ title: t("guild.invite"), content, actions: [{ label: t("invite.copy"), run: copy }] });
+  const title = person ? t("old_names.invite_of", { name }) : t("guild.invite");
+  layers.dialog({ title, content, actions: [{ label: t("invite.copy"), run: copy }] });
   await make();
 }

@@ -16,15 +16,22 @@ import { visit } from "./new_guild.js";
 export async function followInvite(app, code, isSure = false) {
   const invite = await app.acts.guilds.knownInvite(code);
   if (invite === null) return app.layers.toast(t("invited.gone"));
-  const { guild, channel } = invite;
-  if (guild && app.store.read.guilds.has(guild.id)) return app.go(`/channels/${guild.id}`);
-  if (channel && app.store.read.channels.has(channel.id)) return app.go(`/channels/@me/${channel.id}`);
+  const { guild, channel, placeholder } = invite;
+  const isMember = app.store.read.guilds.has(guild?.id ?? "");
+  if (guild && isMember && !placeholder) return app.go(`/channels/${guild.id}`);
+  if (!guild && channel && app.store.read.channels.has(channel.id)) return app.go(`/channels/@me/${channel.id}`);
   if (isSure) return accept(app, code);
   const name = plainName(guild?.name ?? channel?.name ?? "");
+  const whose = placeholder ? plainName(placeholder.global_name || placeholder.username) : "";
   app.layers.dialog({
-    title: t("invited.title", { name }),
-    content: h("p", { class: "muted" }, t("invited.words")),
-    actions: [{ label: t("new_guild.join_it"), run: () => accept(app, code) }],
+    title: isMember ? t("old_names.mine_title", { name: whose }) : t("invited.title", { name }),
+    content: h(
+      "div",
+      {},
+      ...(placeholder ? [h("p", {}, t("invited.takes_over", { name: whose }))] : []),
+      ...(isMember ? [] : [h("p", { class: "muted" }, t("invited.words"))]),
+    ),
+    actions: [{ label: isMember ? t("invited.take_over") : t("new_guild.join_it"), run: () => accept(app, code) }],
   });
   return undefined;
 }

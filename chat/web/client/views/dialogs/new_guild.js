@@ -106,8 +106,10 @@ export function join(app) {
 }
 
 /** @param {import("../../acts/guilds.js").Invite} invite */
-function leadsTo({ guild, channel }) {
-  return t("new_guild.leads_to", { name: plainName(guild?.name ?? channel?.name ?? "") });
+function leadsTo({ guild, channel, placeholder }) {
+  const where = t("new_guild.leads_to", { name: plainName(guild?.name ?? channel?.name ?? "") });
+  if (!placeholder) return where;
+  return `${where} ${t("invited.takes_over", { name: plainName(placeholder.global_name || placeholder.username) })}`;
 }
 
 /** @param {unknown} error */

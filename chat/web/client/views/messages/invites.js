@@ -34,13 +34,14 @@ function card(code, { store }, look) {
   look(code).then(
     (invite) => {
       if (invite === null) return element.append(h("p", { class: "muted" }, t("invited.gone")));
-      const { guild, channel, member_count: members, presence_count: online } = invite;
+      const { guild, channel, placeholder, member_count: members, presence_count: online } = invite;
       const face = h("span", { class: "invite-face", "aria-hidden": "true" });
       if (guild) fill(face, faceOf(guild));
       const isIn = store.read.guilds.has(guild?.id ?? "") || store.read.channels.has(channel?.id ?? "");
       const name = plainName(guild?.name ?? channel?.name ?? "");
       const counts = [t("invited.members", { n: members ?? 0 })];
       if (online) counts.push(t("invited.online", { n: online }));
+      const whose = placeholder ? plainName(placeholder.global_name || placeholder.username) : "";
       const words = h(
         "div",
         { class: "panel-words" },
@@ -48,10 +49,13 @@ function card(code, { store }, look) {
         h("strong", { class: "clip" }, h("bdi", {}, name)),
         h("span", { class: "small muted clip" }, counts.join(" \u00b7 ")),
       );
-      const label = isIn ? t("invited.open") : t("new_guild.join_it");
-      const press = { type: "button", class: isIn ? "button" : "button primary", "data-act": "invite" };
+      const goes = isIn && !placeholder;
+      const label = goes ? t("invited.open") : isIn ? t("invited.take_over") : t("new_guild.join_it");
+      const press = { type: "button", class: goes ? "button" : "button primary", "data-act": "invite" };
       const button = h("button", { ...press, "data-code": code, "aria-label": `${label}: ${name}` }, label);
-      return element.append(face, words, button);
+      if (!placeholder) return element.append(face, words, button);
+      const takes = h("p", { class: "small invite-whose" }, t("invited.takes_over", { name: whose }));
+      return element.append(face, words, takes, button);
     },
     () => element.append(h("p", { class: "muted" }, t("invited.unknown"))),
   );

@@ -12,7 +12,14 @@ import { t } from "../../words/catalogue.js";
  * @property {() => boolean} [isChanged] Whether something waits to be saved.
  * @property {() => void} [stop]
  */
-/** @typedef {{key: string, label: string, icon: string, make: () => Page}} Entry */
+/**
+ * @typedef {object} Entry
+ * @property {string} key
+ * @property {string} label
+ * @property {string} icon
+ * @property {() => Page} make
+ * @property {Promise<boolean>} [isWanted] Whether the list has it.
+ */
 /** @typedef {ReturnType<typeof makeSettings>} Settings */
 
 /**
@@ -88,9 +95,16 @@ export function makeSettings({ app, title, path, pages, foot = [] }) {
     if (entry) heading.focus();
   }
 
-  for (const { key, label, icon: sign } of pages) {
+  for (const { key, label, icon: sign, isWanted } of pages) {
     const link = h("a", { href: `${path}/${key}`, "data-key": key }, icon(sign), h("span", { class: "clip" }, label));
-    list.append(h("li", {}, link));
+    const item = h("li", {}, link);
+    list.append(item);
+    if (isWanted === undefined) continue;
+    item.hidden = true;
+    isWanted.then(
+      (wanted) => (item.hidden = !wanted),
+      () => null,
+    );
   }
   for (const { label, icon: sign, run } of foot) {
     const press = () => ask(run);
