@@ -35,12 +35,13 @@ function meetingEntries({ app, userId, guildId, spot }) {
   const { store } = app;
   const type = store.read.relationships.get(userId)?.["type"];
   const isOther = userId !== store.read.session.me;
+  const write = () => told(app, writeTo(app, userId));
   const profile = () => app.open("profile", { userId, guildId, anchor: anchorOf(spot) });
   const { mention } = app;
   return entriesOf([
     { label: t("profile.name"), icon: "member", run: profile },
     mention !== null && { label: t("person.mention"), icon: "at", run: () => mention(userId) },
-    isOther && type !== BLOCKED && { label: t("profile.write"), icon: "send", run: () => told(app, writeTo(app, userId)) },
+    isOther && type !== BLOCKED && { label: t("profile.write"), icon: "send", run: write },
   ]);
 }
 
