@@ -18,9 +18,12 @@ from chat.registries.opcodes import Opcode
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
 TYPES: dict[str, st.SearchStrategy[Any]] = {
+    "action_type": st.integers(),
     "animated": st.booleans(),
     "color": st.integers(),
     "count": st.integers(),
+    "custom_status": st.none()
+    | st.fixed_dictionaries({}, optional=dict.fromkeys(("text", "emoji_id", "emoji_name"), scalars)),
     "default_auto_archive_duration": st.none() | st.integers(),
     "flags": st.integers(),
     "tags": st.lists(st.text(max_size=4), max_size=3),
