@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from chat import __version__
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.media.storage import ArchiveFiles, MediaStorage, stored_keys
 from chat.store.administration import archives
@@ -76,23 +77,43 @@ def described(content: bytes) -> Mapping[str, Any] | None:
     return members if isinstance(members, dict) and members.get("format") == FORMAT else None
 
 
-def files_of_rows(connection: sqlite3.Connection) -> Iterator[str]:
-    """The paths below the data directory of the files that a database of this program's schema speaks of."""
+@frozen
+class WantedFile:
+    """A file that belongs into a backup: its path below the data directory, and what its row knows of the content.
+
+    `size` is in bytes; `digest` is the SHA-256 or how that begins. None is what no row knows.
+    """
+
+    name: str
+    size: int | None = None
+    digest: str | None = None
+
+    def problem(self, size: int, digest: str) -> str | None:
+        """How a content of that size and SHA-256 differs from what the row says; None where it does not."""
+        if self.size not in {None, size}:
+            return f"has {size} bytes instead of {self.size}"
+        if not digest.startswith(self.digest or ""):
+            return "was changed or damaged"
+        return None
+
+
+def files_of_rows(connection: sqlite3.Connection) -> Iterator[WantedFile]:
+    """The files that a database of this program's schema speaks of."""
     uploads = MediaStorage(Path("uploads"), in_threads=False)
     for file in stored_files(connection):
-        yield str(uploads.path_of(file.key))
-    for archive_id, _ in archives.files(connection):
-        yield f"archives/{archive_id}.zip"
+        yield WantedFile(str(uploads.path_of(file.key)), file.size, file.digest)
+    for archive_id, size in archives.files(connection):
+        yield WantedFile(f"archives/{archive_id}.zip", size)
 
 
-def files_on_disk(uploads: Path, archive_directory: Path) -> Iterator[str]:
-    """The paths of all files that lie there, for a database of another schema, which cannot be asked."""
+def files_on_disk(uploads: Path, archive_directory: Path) -> Iterator[WantedFile]:
+    """All files that lie there, for a database of another schema, which cannot be asked."""
     storage = MediaStorage(Path("uploads"), in_threads=False)
     for key in stored_keys(uploads):
-        yield str(storage.path_of(key))
+        yield WantedFile(str(storage.path_of(key)))
     for file in ArchiveFiles(archive_directory).found():
         if file.is_whole:
-            yield f"archives/{file.archive_id}.zip"
+            yield WantedFile(f"archives/{file.archive_id}.zip")
 
 
 def schema_of(database: Path) -> int:

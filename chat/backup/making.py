@@ -4,6 +4,9 @@ First the files that the directory lacks are taken in, which may take long; then
 and what has come meanwhile is taken in. So a file that is deleted on the way is there already, but for one that came
 and went between the two: then the database is copied again. The copy is checked as `chat check` does before it counts,
 and older backups go only after that.
+
+A file is compared with its row when it is taken in. The copy of an earlier backup stands in for one that is damaged,
+where it is as the row says; the backup is not whole for all that, so that somebody hears of it and nothing whole goes.
 """
 
 from __future__ import annotations
@@ -12,14 +15,14 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from chat import __version__
-from chat.backup.checking import checked_copy
+from chat.backup.checking import checked_copy, digest_of
 from chat.backup.contents import (
     CHECKSUMS,
     DATABASE,
@@ -28,6 +31,7 @@ from chat.backup.contents import (
     SIGNING_KEY,
     DigestingReader,
     Tell,
+    WantedFile,
     checksum_line,
     description,
     files_of_rows,
@@ -36,6 +40,7 @@ from chat.backup.contents import (
 )
 from chat.backup.pacing import settle_file
 from chat.backup.place import Backup, BackupPlace, KnownFile, is_shared
+from chat.checking.instance import FILES
 from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.errors import OperatorError
@@ -84,6 +89,8 @@ class BackupMaking:
     _tell: Tell
     _link: bool = attrs.field(init=False, default=False)
     _known: dict[str, KnownFile] = attrs.field(init=False, factory=dict)
+    _damaged: dict[str, bool] = attrs.field(init=False, factory=dict)
+    """Files that are not what their rows say, and whether the copy of an earlier backup stands in for each."""
     _taken_bytes: int = attrs.field(init=False, default=0)
     """What the files that were taken in need of the disk."""
 
@@ -110,7 +117,7 @@ class BackupMaking:
             self._look_around()
             self._require_room(self._database_bytes() + self._bytes_to_take())
             schema = schema_of(self._data.database)
-            self._take_in(self._names(self._data.database, schema), "Copying files")
+            self._take_in(self._wanted(self._data.database, schema), "Copying files")
             missing = self._snapshot(unfinished / DATABASE, schema)
             self._copy_small_files(unfinished)
             backup = self._described(number, unfinished, schema, missing)
@@ -141,12 +148,15 @@ class BackupMaking:
             if size is not None:
                 self._known[name] = KnownFile(digest, size)
 
-    def _is_known(self, name: str) -> bool:
-        known = self._known.get(name)
-        if known is None:
+    def _is_known(self, file: WantedFile) -> bool:
+        """Whether the file need not be read again."""
+        if file.name in self._damaged:
+            return True
+        known = self._known.get(file.name)
+        if known is None or file.problem(known.size, known.digest) is not None:
             return False
         try:
-            return (self._data.path / name).stat().st_size == known.size
+            return (self._data.path / file.name).stat().st_size == known.size
         except FileNotFoundError:
             return True
 
@@ -159,10 +169,10 @@ class BackupMaking:
         if self._link:
             return 0
         schema, total = schema_of(self._data.database), 0
-        for name in self._names(self._data.database, schema):
-            if not self._is_known(name):
+        for file in self._wanted(self._data.database, schema):
+            if not self._is_known(file):
                 with contextlib.suppress(FileNotFoundError):
-                    total += (self._data.path / name).stat().st_size
+                    total += (self._data.path / file.name).stat().st_size
         return total
 
     def _require_room(self, needed: int) -> None:
@@ -175,31 +185,60 @@ class BackupMaking:
 
     # Contents
 
-    def _names(self, database: Path, schema: int) -> Iterable[str]:
+    def _wanted(self, database: Path, schema: int) -> list[WantedFile]:
         """The files that belong to a copy of the database, or to the database itself."""
         if schema != len(MIGRATIONS):
             return list(files_on_disk(self._data.uploads, self._data.archives))
         with contextlib.closing(connect(database, read_only=True)) as connection:
             return list(files_of_rows(connection))
 
-    def _take_in(self, names: Iterable[str], words: str) -> set[str]:
-        """Take in the files that the directory lacks; those that are not there."""
-        missing, wanted = set(), list(names)
-        for done, name in enumerate(wanted):
+    def _take_in(self, wanted: Sequence[WantedFile], words: str) -> set[str]:
+        """Take in the files that the directory lacks; the names of those that are not there."""
+        missing: set[str] = set()
+        damaged: list[WantedFile] = []
+        for done, file in enumerate(wanted):
             if done % FILES_A_WORD == 0:
                 self._tell(words, 100.0 * done / len(wanted))
-            if self._is_known(name):
+            if self._is_known(file):
                 continue
+            source = self._data.path / file.name
             with contextlib.suppress(FileNotFoundError):
-                size = (self._data.path / name).stat().st_size
-                self._require_room(0 if self._link else size)
-            known = self._place.take_in(self._data.path / name, link=self._link)
-            if known is None:
-                missing.add(name)
-            else:
-                self._known[name] = known
-                self._taken_bytes += 0 if self._link else known.size
+                self._require_room(0 if self._link else source.stat().st_size)
+            taken = self._place.take_in(source, link=self._link)
+            if taken is None:
+                missing.add(file.name)
+                continue
+            self._known[file.name] = taken
+            self._taken_bytes += 0 if self._link else taken.size
+            if file.problem(taken.size, taken.digest) is not None:
+                damaged.append(file)
+        self._stand_in_for(damaged)
         return missing
+
+    def _stand_in_for(self, damaged: Iterable[WantedFile]) -> None:
+        """Put the copies of earlier backups in place of damaged files. They are read: on one disk such a copy is the
+        very file that was damaged."""
+        left = {file.name: file for file in damaged}
+        self._damaged |= dict.fromkeys(left, False)
+        for backup in reversed(self._place.backups() if left else ()):
+            manifest: Mapping[str, str] = {}
+            with contextlib.suppress(OSError, ValueError):
+                manifest = self._place.manifest(backup.path)
+            for name in left.keys() & manifest.keys():
+                copy = self._undamaged(left[name], manifest[name])
+                if copy is not None:
+                    self._known[name], self._damaged[name] = copy, True
+                    del left[name]
+
+    def _undamaged(self, file: WantedFile, digest: str) -> KnownFile | None:
+        """The shared file of that digest, if it is what the row of `file` says."""
+        size = self._place.size_of(digest)
+        if size is None or file.problem(size, digest) is not None:
+            return None
+        with contextlib.suppress(OSError):
+            if digest_of(self._place.file(digest)) == digest:
+                return KnownFile(digest, size)
+        return None
 
     def _snapshot(self, copy: Path, schema: int) -> set[str]:
         """Copy the database until all files are there that it speaks of; those that were missing before."""
@@ -207,7 +246,7 @@ class BackupMaking:
         for _ in range(TURNS):
             copy.unlink(missing_ok=True)
             self._copy_database(copy)
-            gone = self._take_in(self._names(copy, schema), "Copying files")
+            gone = self._take_in(self._wanted(copy, schema), "Copying files")
             if gone <= missing:
                 return gone
             missing = gone
@@ -241,13 +280,18 @@ class BackupMaking:
     def _described(self, number: int, unfinished: Path, schema: int, missing: set[str]) -> Backup:
         """Check it, and write down what it is."""
         now_ms = self._clock.now_ms()
-        names = [name for name in self._names(unfinished / DATABASE, schema) if name not in missing]
+        names = [file.name for file in self._wanted(unfinished / DATABASE, schema) if file.name not in missing]
         shared = {name: self._known[name] for name in names if name in self._known}
         lines, own_bytes = self._own_lines(unfinished)
         lines += [checksum_line(file.digest, name) for name, file in shared.items()]
         self._write(unfinished / CHECKSUMS, b"".join(lines))
         self._tell("Checking", 0)
         problems, remarks = checked_copy(self._place, unfinished, self._tell)
+        problems += [
+            f"{FILES}: {name} is damaged, and the copy of an earlier backup stands in for it"
+            for name in shared
+            if self._damaged.get(name, False)
+        ]
         if missing:
             remarks = [f"{len(missing)} files were missing before (see `chat check`)", *remarks]
         backup = Backup(

@@ -26,10 +26,12 @@ from chat.backup.contents import (
     SIGNING_KEY,
     DigestingReader,
     Tell,
+    WantedFile,
     description,
     files_of_rows,
 )
 from chat.backup.pacing import settle_file
+from chat.classes import frozen
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
@@ -43,15 +45,26 @@ TURNS: Final = 20
 """How often the database is copied again because files of the last copy went meanwhile; each turn takes less time."""
 
 
-def write(directory: DataDirectory, draft: Path, tell: Tell) -> tuple[int, int]:
-    """Write everything of an instance to `draft`; how many files it has, and how many were missing before. Raises
-    OperatorError, and OSError where `draft` cannot be written."""
+@frozen
+class Written:
+    """A backup in one file."""
+
+    files: int
+    missing: int
+    """Files that were missing before."""
+    damages: tuple[str, ...]
+    """Which files are not what their rows say, and why."""
+
+
+def write(directory: DataDirectory, draft: Path, tell: Tell) -> Written:
+    """Write everything of an instance to `draft`. Raises OperatorError, and OSError where `draft` cannot be written."""
     with _stage(directory) as stage:
         try:
             missing = _hold(directory, stage, tell)
         except sqlite3.Error as error:
             raise OperatorError(f"cannot copy the database {directory.database}: {error}") from error
-        return _write(stage, draft, tell), missing
+        count, damages = _write(stage, draft, tell)
+        return Written(count, missing, tuple(damages))
 
 
 @contextlib.contextmanager
@@ -93,7 +106,8 @@ def _hold(directory: DataDirectory, stage: Path, tell: Tell) -> int:
         copy.unlink(missing_ok=True)
         take_snapshot(directory.database, copy, partial(_copying, copy, tell))
         tell("Holding files", 0)
-        gone = {name for name in _files_of(copy) if not _linked(directory.path / name, stage / name)}
+        names = (file.name for file in _files_of(copy))
+        gone = {name for name in names if not _linked(directory.path / name, stage / name)}
         if gone <= missing:
             for name in (SIGNING_KEY, SETTINGS):
                 _linked(directory.path / name, stage / name)
@@ -107,8 +121,8 @@ def _copying(copy: Path, tell: Tell, percent: float) -> None:
     settle_file(copy)
 
 
-def _files_of(copy: Path) -> Iterator[str]:
-    """The paths below the data directory of the files that a copy of the database speaks of."""
+def _files_of(copy: Path) -> Iterator[WantedFile]:
+    """The files that a copy of the database speaks of."""
     with contextlib.closing(connect(copy, read_only=True)) as connection:
         if not is_current(connection):
             raise OperatorError("the database is of an older version of this program: start a server on it once")
@@ -132,19 +146,20 @@ def _linked(source: Path, target: Path) -> bool:
     return True
 
 
-def _names(stage: Path) -> Iterator[str]:
+def _wanted(stage: Path) -> Iterator[WantedFile]:
     """What goes into the backup, in order; files of earlier copies of the database that are no longer wanted do not."""
     for name in (DATABASE, SIGNING_KEY, SETTINGS):
         if (stage / name).exists():
-            yield name
-    for name in _files_of(stage / DATABASE):
-        if (stage / name).exists():
-            yield name
+            yield WantedFile(name)
+    for file in _files_of(stage / DATABASE):
+        if (stage / file.name).exists():
+            yield file
 
 
-def _write(stage: Path, draft: Path, tell: Tell) -> int:
-    """Write the tar file; how many files it has."""
-    total = sum((stage / name).stat().st_size for name in _names(stage))
+def _write(stage: Path, draft: Path, tell: Tell) -> tuple[int, list[str]]:
+    """Write the tar file; how many files it has, and what is wrong with those that are not what their rows say."""
+    total = sum((stage / file.name).stat().st_size for file in _wanted(stage))
+    damages = []
     now = time.time()
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with (
@@ -158,22 +173,25 @@ def _write(stage: Path, draft: Path, tell: Tell) -> int:
             member.size, member.mtime, member.mode = size, int(now), 0o600
             tar.addfile(member, content)
 
-        def add_digested(name: str, content: BinaryIO, size: int) -> None:
+        def add_digested(name: str, content: BinaryIO, size: int) -> str:
             reader = DigestingReader(content)
             add(name, cast(BinaryIO, reader), size)
             checksums.write(reader.line(name))
+            return reader.sha256
 
         said = description(round(now * 1_000), len(MIGRATIONS), total)
         add_digested(DESCRIPTION, io.BytesIO(said), len(said))
         count = done = 0
-        for name in _names(stage):
-            with (stage / name).open("rb") as content:
+        for file in _wanted(stage):
+            with (stage / file.name).open("rb") as content:
                 size = os.fstat(content.fileno()).st_size
-                add_digested(name, content, size)
+                problem = file.problem(size, add_digested(file.name, content, size))
+            if problem is not None:
+                damages.append(f"{file.name} {problem}")
             count += 1
             done += size
             tell("Writing", 100.0 * done / max(1, total))
         size = checksums.tell()
         checksums.seek(0)
         add(CHECKSUMS, checksums, size)
-    return count
+    return count, damages

@@ -37,16 +37,19 @@ def backup(data: Path, file: Path, as_json: bool) -> None:
     """
     from chat.backup import tar_file
     from chat.store.data_directory import DataDirectory
+    from chat.store.whole_database import few
 
     directory = DataDirectory(data)
     directory.require()
     directory.signing_key()
     with new_file(file) as draft, progress_bar() as tell:
-        count, missing = tar_file.write(directory, draft, tell)
+        written = tar_file.write(directory, draft, tell)
         size = draft.stat().st_size
-    if missing:
-        click.echo(f"chat: {missing} files were missing before (see `chat check`)", err=True)
-    print_object({"file": str(file), "size": size, "files": count}, as_json=as_json)
+    if written.missing:
+        click.echo(f"chat: {written.missing} files were missing before (see `chat check`)", err=True)
+    print_object({"file": str(file), "size": size, "files": written.files}, as_json=as_json)
+    if written.damages:
+        raise OperatorError(f"{file} is written, and has damaged files in it: {'; '.join(few(written.damages))}")
 
 
 WHOLE: Final = 100.0

@@ -15,7 +15,7 @@ from chat.media.storage import ArchiveFiles, MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
 from chat.store.administration import archives
 from chat.store.messages import attachments
-from chat.store.whole_database import StoredFile, digests_of_files, few
+from chat.store.whole_database import StoredFile, few, stored_files
 
 UNDER_WAY_MS: Final = 3_600_000
 """A file this young may belong to a message that is being sent."""
@@ -66,14 +66,16 @@ def changed_files(connection: sqlite3.Connection, uploads: Path) -> Iterator[str
 
 
 def _changed(connection: sqlite3.Connection, storage: MediaStorage) -> Iterator[str]:
-    for key, digest in digests_of_files(connection):
+    for file in stored_files(connection):
+        if file.digest is None:
+            continue
         try:
-            with storage.path_of(key).open("rb") as content:
+            with storage.path_of(file.key).open("rb") as content:
                 found = hashlib.file_digest(content, "sha256").hexdigest()
         except OSError:  # told by `missing_files`
             continue
-        if not found.startswith(digest):
-            yield f"{key} was changed or damaged"
+        if not found.startswith(file.digest):
+            yield f"{file.key} was changed or damaged"
 
 
 def _of_rows(connection: sqlite3.Connection, files: Iterable[StoredFile], uploads: Path) -> Iterator[str]:

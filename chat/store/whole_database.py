@@ -130,10 +130,11 @@ TOLD_MAXIMUM: Final = 20
 
 @frozen
 class StoredFile:
-    """A file that rows speak of: its key, and its bytes."""
+    """A file that rows speak of: its key, its bytes, and its SHA-256 or how that begins, None where no row knows it."""
 
     key: str
     size: int
+    digest: str | None = None
 
 
 def few(found: Iterable[str]) -> Iterator[str]:
@@ -266,22 +267,12 @@ def stored_files(connection: sqlite3.Connection) -> Iterator[StoredFile]:
     """Every file that must be on the disk."""
     rows = connection.execute(
         """
-        SELECT 'attachments/' || coalesce(file_id, id), max(size) FROM attachments WHERE stored GROUP BY 1
-         UNION ALL
-        SELECT 'assets/' || id, size FROM assets WHERE source_url IS NULL
-        """
-    )
-    return (StoredFile(key, size) for key, size in rows)
-
-
-def digests_of_files(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """The SHA-256 of every file of which it is known, or how that begins."""
-    return connection.execute(
-        """
-        SELECT 'attachments/' || coalesce(file_id, id), content_hash
-          FROM attachments WHERE stored AND content_hash IS NOT NULL
+        SELECT 'attachments/' || coalesce(file_id, id), max(size), max(content_hash)
+          FROM attachments WHERE stored
          GROUP BY 1
          UNION ALL
-        SELECT 'assets/' || id, coalesce(content_hash, replace(hash, 'a_', '')) FROM assets WHERE source_url IS NULL
+        SELECT 'assets/' || id, size, coalesce(content_hash, replace(hash, 'a_', ''))
+          FROM assets WHERE source_url IS NULL
         """
     )
+    return (StoredFile(*row) for row in rows)

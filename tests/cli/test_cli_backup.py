@@ -147,6 +147,19 @@ def test_a_file_that_goes_while_it_is_backed_up(
     assert (told.status, told.err) == (0, "chat: 1 files were missing before (see `chat check`)\n")
 
 
+def test_damaged_files_are_in_the_file_and_named(run: Run, used: Path, tmp_path: Path) -> None:
+    place(used, FILE).write_bytes(b"123")
+    file = tmp_path / "kept.tar"
+    done = run("backup", file, "--data", used, "--json")
+    assert (done.status, done.json["files"]) == (1, 5)
+    assert done.err == (
+        f"chat: {file} is written, and has damaged files in it: "
+        f"{place(used, FILE).relative_to(used)} has 3 bytes instead of 5\n"
+    )
+    assert run("restore", file, "--data", tmp_path / "there").status == 0
+    assert "has 3 bytes instead of 5" in run("check", "--data", tmp_path / "there").out
+
+
 def test_the_check_knows_archives(run: Run, used: Path) -> None:
     archives = used / "archives"
     assert run("check", "--data", used).out == ""

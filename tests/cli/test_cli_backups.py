@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -13,8 +14,10 @@ import pytest
 
 from chat.backup import making, place
 from chat.backup.checking import digest_of
+from chat.backup.contents import WantedFile
 from chat.backup.place import BackupPlace
 from chat.clock import SystemClock, iso_timestamp
+from chat.store.administration import backups
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.messages import attachments
@@ -27,10 +30,11 @@ CONTENT = b"a photograph of the harbour" * 40
 OTHER_DISK = Path("/dev/shm")  # noqa: S108 - a disk in memory, and so another one
 
 
-def upload(data: Path, file_id: int, content: bytes) -> Path:
-    """A file with its row."""
+def upload(data: Path, file_id: int, content: bytes, *, has_digest: bool = False) -> Path:
+    """A file with its row, which knows the digest or only the size."""
+    digest = hashlib.sha256(content).hexdigest() if has_digest else None
     with stored(data) as connection:
-        row = Attachment(file_id, CHANNEL, ALICE, "a.jpg", "image/jpeg", len(content), stored=True)
+        row = Attachment(file_id, CHANNEL, ALICE, "a.jpg", "image/jpeg", len(content), content_hash=digest, stored=True)
         attachments.insert(connection, row)
     path = data / "uploads" / "attachments" / f"{file_id >> 4 & 0xFF:02x}" / str(file_id)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -208,6 +212,104 @@ def test_what_is_damaged_is_found_and_not_restored(run: Run, used: Path, kept: P
         done = run("restore", kept / name, "--data", tmp_path / "nowhere")
         assert words in done.err
         assert not (tmp_path / "nowhere").exists()
+
+
+def damaged(path: Path, content: bytes) -> str:
+    """Another file under the name of an upload, as a disk or a person leaves it; how backups call it."""
+    path.unlink()
+    path.write_bytes(content)
+    return str(path.relative_to(path.parents[3]))
+
+
+def failed(run: Run, used: Path) -> str:
+    """What the record says of a backup that is not whole."""
+    done = run("backups", "make", "--data", used, "--keep", 1)
+    assert done.status == 1
+    with stored(used) as connection:
+        last = backups.record(connection)
+    assert last is not None
+    assert done.err == f"chat: {last.failure}\n"
+    return str(last.failure)
+
+
+STANDS_IN = "is damaged, and the copy of an earlier backup stands in for it"
+
+
+@pytest.mark.parametrize("has_digest", [True, False])
+def test_the_older_copy_of_a_damaged_upload_is_kept(
+    run: Run, used: Path, kept: Path, tmp_path: Path, has_digest: bool
+) -> None:
+    path = upload(used, FILE + 1, b"a photograph of the quay", has_digest=has_digest)
+    whole = made(run, used)["name"]
+    name = damaged(path, b"a photo")
+    for number in (2, 3):  # the second takes the place of the first, and nothing that is whole goes
+        assert failed(run, used).endswith(f"is not whole: files: {name} {STANDS_IN}")
+        [first, last] = BackupPlace(kept).backups()
+        assert (first.path.name, first.is_whole) == (whole, True)
+        assert (last.number, last.problems) == (number, (f"files: {name} {STANDS_IN}",))
+        assert sorted(file.read_bytes() for file in shared(kept)) == [CONTENT, b"a photograph of the quay"]
+    assert run("backups", "list", "--data", used, "--json").json[-1]["state"] == "damaged"
+    # Restored are the messages of now with the picture of then, where that backup is named.
+    assert run("restore", kept, "--data", tmp_path / "whole", "--json").json["backup"].endswith(whole)
+    assert run("restore", last.path, "--data", tmp_path / "named").status == 0
+    assert (tmp_path / "named" / name).read_bytes() == b"a photograph of the quay"
+    assert run("check", "--data", tmp_path / "named", "--deep").out == ""
+    # Without the damaged file the copy is all there is, and with a good one nothing is wrong.
+    path.unlink()
+    made(run, used)
+    path.write_bytes(b"a photograph of the quay")
+    path.chmod(0o600)
+    newest = made(run, used, "--keep", 1)["name"]
+    assert [backup.path.name for backup in BackupPlace(kept).backups()] == [newest]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"a photo", "has 7 bytes instead of 24"), (b"A PHOTOGRAPH OF THE QUAY", "was changed or damaged")],
+)
+def test_a_damaged_upload_without_an_older_copy_is_named(
+    run: Run, used: Path, kept: Path, content: bytes, problem: str
+) -> None:
+    whole = made(run, used)["name"]
+    path = upload(used, FILE + 1, b"a photograph of the quay", has_digest=True)
+    name = damaged(path, content)
+    for _ in range(2):
+        assert failed(run, used).endswith(f"is not whole: files: {name} {problem}")
+        assert [backup.is_whole for backup in BackupPlace(kept).backups()] == [True, False]
+    assert sorted(file.read_bytes() for file in shared(kept)) == sorted([CONTENT, content])  # better than nothing
+    found = run("backups", "check", "--data", used, "--json").json
+    assert found == [{"name": BackupPlace(kept).backups()[-1].path.name, "problem": f"files: {name} {problem}"}]
+    path.unlink()  # who gives it up: it is missing, as `chat check` says
+    last = made(run, used)
+    assert last["remarks"] == ["1 files were missing before (see `chat check`)"]
+    assert [backup.path.name for backup in BackupPlace(kept).backups()] == [whole, last["name"]]
+
+
+def test_a_copy_that_was_damaged_with_the_upload_does_not_stand_in(run: Run, used: Path, kept: Path) -> None:
+    path = upload(used, FILE + 1, b"a photograph of the quay", has_digest=True)
+    made(run, used)
+    path.write_bytes(b"a photo")  # one file under two names: the copy of the first backup is shorter, too
+    name = str(path.relative_to(used))
+    assert failed(run, used).endswith(f"is not whole: files: {name} has 7 bytes instead of 24")
+    path.write_bytes(b"A PHOTOGRAPH OF THE QUAY")
+    assert failed(run, used).endswith(f"is not whole: files: {name} was changed or damaged")
+
+
+def test_a_damaged_file_that_an_earlier_version_took_in_gives_way(
+    run: Run, used: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = upload(used, FILE + 1, b"a photograph of the quay", has_digest=True)
+    made(run, used)
+    name = damaged(path, b"a photo")
+    with monkeypatch.context() as patch:
+        patch.setattr(WantedFile, "problem", lambda *_: None)
+        taken = made(run, used)["name"]
+    found = run("backups", "check", "--data", used, "--json").json
+    assert found == [{"name": taken, "problem": f"files: {name} has 7 bytes instead of 24"}]
+    assert failed(run, used).endswith(f"is not whole: files: {name} {STANDS_IN}")
+    last = BackupPlace(kept).backups()[-1]
+    digest = BackupPlace.manifest(last.path)[name]
+    assert BackupPlace(kept).file(digest).read_bytes() == b"a photograph of the quay"
 
 
 def test_a_directory_that_is_not_the_right_one_is_refused(run: Run, used: Path, kept: Path, tmp_path: Path) -> None:
