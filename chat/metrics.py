@@ -29,6 +29,8 @@ from chat.api.operation import Policy, Request, Routes
 from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
 from chat.classes import define, frozen
 from chat.clock import Clock
+from chat.config import Settings
+from chat.config.settings import BackupSettings
 from chat.domain.administration.gateway_nodes import GONE, NodesStanding, NodeState
 from chat.errors import ApiError, StorageUnavailable
 from chat.gateway.gateway import Gateway
@@ -55,6 +57,8 @@ LAG_INTERVAL_SECONDS: Final = 0.5
 
 CLOSE_CODES: Final = frozenset(map(int, CloseCode))
 """Others come only from faults that a test asked for."""
+
+HOUR_SECONDS: Final = 3_600
 
 SESSIONS_PER_TURN: Final = 500
 """Sessions that are added up before other tasks get a turn."""
@@ -87,9 +91,9 @@ class GatewayGauges:
 
 
 class _Snapshot(Collector):
-    def __init__(self, warn_bytes: int) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.standing: GatewayGauges | None = None
-        self.warn_bytes = warn_bytes
+        self._settings = settings
 
     def describe(self) -> Iterable[Metric]:
         return ()
@@ -112,7 +116,8 @@ class _Snapshot(Collector):
         yield _gauge("chat_gateway_outbox_bytes", "Bytes that sockets have not taken yet.", now.outbox_bytes)
         yield _gauge("chat_store_queued_units", "Units that wait for the writer or are under way.", now.queued_units)
         yield _gauge("chat_disk_free_bytes", "Room left on the disk of the data directory.", now.free_bytes)
-        yield _gauge("chat_disk_warning_bytes", "Under which administrators are warned.", self.warn_bytes)
+        warn_bytes = self._settings.storage.warn_bytes
+        yield _gauge("chat_disk_warning_bytes", "Under which administrators are warned.", warn_bytes)
         if now.nodes is not None:
             yield from _of_nodes(now.nodes)
         stored = {"database": now.database_bytes, "log": now.log_bytes}
@@ -130,8 +135,7 @@ class _Snapshot(Collector):
         jobs = {"pending": now.waiting.pending_jobs, "running": now.waiting.running_jobs}
         yield _gauges("chat_jobs", "Background jobs that are not over.", "status", jobs)
         yield _gauge("chat_mails_waiting", "Mails that the SMTP server has not taken yet.", now.waiting.mails)
-        if now.backup is not None:
-            yield from _of_backups(now.backup)
+        yield from _of_backups(self._settings.backup, now.backup)
 
 
 def _of_nodes(standing: NodesStanding) -> Iterator[Metric]:
@@ -159,14 +163,22 @@ def _of_nodes(standing: NodesStanding) -> Iterator[Metric]:
         yield family
 
 
-def _of_backups(last: BackupRecord) -> Iterator[Metric]:
+def _of_backups(settings: BackupSettings, last: BackupRecord | None) -> Iterator[Metric]:
+    """Where the server is to make backups there are figures before the first, too: that none comes must be seen."""
+    interval = settings.every * HOUR_SECONDS
+    yield _gauge("chat_backup_interval_seconds", "From one backup to the next, by the settings.", interval)
+    if last is None and settings.directory is not None:
+        last = BackupRecord(directory=settings.directory, tried_at=0)
+    if last is None:
+        return
     failed = last.failure is not None
     yield _gauge("chat_backup_failed", "Whether the last attempt to make a backup failed.", failed)
-    yield _gauge("chat_backup_attempt_timestamp_seconds", "When it was tried last.", last.tried_at / 1_000)
+    yield _gauge("chat_backup_attempt_timestamp_seconds", "When it was tried last; 0: never.", last.tried_at / 1_000)
     yield _gauge("chat_backups", "Backups in the backup directory.", last.kept)
+    made_at, words = last.made_at or 0, "When the last whole backup was made; 0: never."
+    yield _gauge("chat_backup_success_timestamp_seconds", words, made_at / 1_000)
     if last.made_at is None:
         return
-    yield _gauge("chat_backup_success_timestamp_seconds", "When the last whole backup was made.", last.made_at / 1_000)
     yield _gauge("chat_backup_duration_seconds", "How long that took.", last.made_seconds)
     sizes = {"all": last.made_bytes, "new": last.made_new_bytes}
     yield _gauges("chat_backup_bytes", "Its size: of all its files, and of what it added to the disk.", "part", sizes)
@@ -194,7 +206,7 @@ class Metrics:
         outbox: Outbox | None,
         *,
         in_threads: bool,
-        warn_bytes: int,
+        settings: Settings,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._database = database
@@ -207,7 +219,7 @@ class Metrics:
         """What is known of gateway nodes, for a server that has some."""
         self._scraping = trio.Lock()
         self._dispatches_of_ended = 0
-        self._snapshot = _Snapshot(warn_bytes)
+        self._snapshot = _Snapshot(settings)
         self.registry = CollectorRegistry()
         self.registry.register(self._snapshot)
         ProcessCollector(registry=self.registry)

@@ -182,7 +182,7 @@ class Server:
                 self.gateway,
                 self.areas.signing_in.outbox,
                 in_threads=in_threads,
-                warn_bytes=settings.storage.warn_bytes,
+                settings=settings,
             )
             self._observers.append(self.metrics.observe)
             if settings.metrics_listen is None:

@@ -163,6 +163,29 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
     assert chat_world.channel_id not in text
 
 
+def of_backups(found: list[Sample]) -> dict[str, float]:
+    prefix = "chat_backup_"
+    return {sample.name.removeprefix(prefix): sample.value for sample in found if sample.name.startswith(prefix)}
+
+
+@pytest.mark.chat_settings(metrics="on", **{"backup.directory": "kept", "backup.every": 6, "storage.warn_bytes": 5_000})
+async def test_where_backups_are_to_be_made_there_are_figures_before_the_first(
+    chat_world: World, chat_server: ChatServer
+) -> None:
+    found = await samples(chat_world.anyone)
+    never = {"interval_seconds": 21_600, "failed": 0, "attempt_timestamp_seconds": 0, "success_timestamp_seconds": 0}
+    assert of_backups(found) == never
+    assert value_of(found, "chat_disk_warning_bytes") == 5_000
+    failed = BackupRecord(directory="kept", tried_at=7_000, failure="full")
+    await chat_server.database.write(partial(backups.note, known=failed), guard=UNGUARDED)
+    assert of_backups(await samples(chat_world.anyone)) == {**never, "failed": 1, "attempt_timestamp_seconds": 7}
+
+
+@measured
+async def test_where_none_are_to_be_made_nothing_is_missed(chat_world: World) -> None:
+    assert of_backups(await samples(chat_world.anyone)) == {"interval_seconds": 86_400}
+
+
 @measured
 async def test_the_open_port_hides_them_from_everybody_but_loopback(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock

@@ -13,14 +13,21 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import trio
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
 from chat import monitoring
+from chat.store.administration import backups
+from chat.store.administration.backups import BackupRecord
+from chat.store.guard import UNGUARDED
+from chat.testing.server import ChatServer
+from chat.testing.world import World
 from tests.cli.command_line import Run
 from tests.cli.conftest import run as run
 from tests.durability.server_process import ServerProcess, running
@@ -99,8 +106,9 @@ def test_every_alert_says_what_to_do_and_has_a_test() -> None:
     for rule in RULES:
         assert rule["annotations"].keys() == {"summary", "action"}, rule["alert"]
         assert rule["labels"]["severity"] in {"warning", "critical"}
-    tested = re.findall(r"alertname: (\w+)", TESTS.read_text("utf-8"))
-    assert set(tested) == {rule["alert"] for rule in RULES}
+    cases = [case for group in yaml.safe_load(TESTS.read_text("utf-8"))["tests"] for case in group["alert_rule_test"]]
+    raised = {case["alertname"] for case in cases if case.get("exp_alerts")}
+    assert raised == {case["alertname"] for case in cases} == {rule["alert"] for rule in RULES}
 
 
 def test_the_dashboard_is_in_order() -> None:
@@ -140,14 +148,60 @@ def program(name: str) -> str:
     return found
 
 
+def try_alerts(folder: Path, tests: str) -> None:
+    """What promtool says of the alerts, and of these tests of them."""
+    promtool = program("promtool")
+    (folder / "alerts.yml").write_text(monitoring.text_of(monitoring.ALERTS))
+    (folder / "alerts_test.yml").write_text(tests)
+    for command in (("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")):
+        ended = subprocess.run([promtool, *command], cwd=folder, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 @pytest.mark.long
 def test_promtool_tries_every_alert(tmp_path: Path) -> None:
-    promtool = program("promtool")
-    (tmp_path / "alerts.yml").write_text(monitoring.text_of(monitoring.ALERTS))
-    (tmp_path / "alerts_test.yml").write_text(TESTS.read_text("utf-8"))
-    for command in (("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")):
-        ended = subprocess.run([promtool, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+    try_alerts(tmp_path, TESTS.read_text("utf-8"))
+
+
+FIRING: Final = 'count by (alertname) (ALERTS{alertstate="firing"})'
+
+
+def firing_at(page: str, expected: dict[str, set[str]]) -> dict[str, Any]:
+    """A test of promtool: of a page of metrics that stays as it is, the alerts that fire by the time since 1970."""
+    samples = (sample for family in text_string_to_metric_families(page) for sample in family.samples)
+    plain = {sample.name: int(sample.value) for sample in samples if not sample.labels}
+    names = [name for name in plain if name.startswith(("chat_backup", "chat_disk"))]
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": f"{plain[name]}x600"} for name in names],
+        "promql_expr_test": [
+            {
+                "expr": FIRING,
+                "eval_time": moment,
+                "exp_samples": [{"labels": f'{{alertname="{alert}"}}', "value": 1} for alert in sorted(alerts)],
+            }
+            for moment, alerts in expected.items()
+        ],
+    }
+
+
+@pytest.mark.long
+@pytest.mark.chat_settings(
+    metrics="on", **{"backup.directory": "kept", "backup.every": 1, "storage.warn_bytes": 1 << 52}
+)
+async def test_alerts_follow_the_settings_of_a_server(
+    chat_world: World, chat_server: ChatServer, tmp_path: Path
+) -> None:
+    before = (await chat_world.anyone.get("/metrics")).body.decode()
+    made = BackupRecord(directory="kept", tried_at=3_600_000, made_at=3_600_000, made_path="kept/1")
+    await chat_server.database.write(partial(backups.note, known=made), guard=UNGUARDED)
+    after = (await chat_world.anyone.get("/metrics")).body.decode()
+    tests = [
+        firing_at(before, {"5m": set(), "5h": {"ChatDiskLow"}, "7h": {"ChatDiskLow", "ChatBackupNever"}}),
+        firing_at(after, {"179m": {"ChatDiskLow"}, "182m": {"ChatDiskLow", "ChatBackupOld"}}),
+    ]
+    text = yaml.safe_dump({"rule_files": ["alerts.yml"], "evaluation_interval": "1m", "tests": tests})
+    await trio.to_thread.run_sync(try_alerts, tmp_path, text)
 
 
 class Prometheus:
