@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -20,6 +21,16 @@ import trio
 
 JUMP_MS: Final = 60_000
 """A step of the time of day by more than this is told to the operator."""
+
+DOUBTED_MS: Final = 600_000
+"""A step forward by more than this is not believed at once."""
+
+DOUBT_MS: Final = 3_600_000
+"""How long the time of day must go on from such a step until it is believed: longer than programs that set the clock by
+the network wait between two looks."""
+
+LOOK_MS: Final = 1_000
+"""How far the time of day goes on until it is held against the time that passed."""
 
 WATCH_SECONDS: Final = 10.0
 """How often the time of day is held against the time that passed."""
@@ -43,6 +54,65 @@ class SystemClock:
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+
+def _passed_ms() -> int:
+    """Milliseconds since some moment, those included in which the machine slept: Linux leaves them out of its
+    CLOCK_MONOTONIC."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
+
+
+class DoubtingClock:
+    """A time of day that does not follow another one far ahead at once: what is stamped with a wrong moment stays so,
+    and ids never go back.
+
+    It follows every step back, and forward up to DOUBTED_MS beyond what it has shown before. After a longer step it
+    goes on with the time that passed, says so once in the log, and follows when `shown` has gone on from there for
+    DOUBT_MS. The time at the start is believed. May be asked by several threads.
+
+    `shown` is the time of day that is judged, `passed_ms` tells the time that passed since any one moment.
+    """
+
+    def __init__(self, shown: Clock | None = None, passed_ms: Callable[[], int] = _passed_ms) -> None:
+        self._shown = SystemClock() if shown is None else shown
+        self._passed_ms = passed_ms
+        self._offset = self._highest = self._shown.now_ms() - passed_ms()
+        self._doubted: tuple[int, int] | None = None
+        self._looked_ms = 0
+        self._turn = threading.Lock()
+
+    def now_ms(self) -> int:
+        shown = self._shown.now_ms()
+        # Every request asks several times. What has gone on by less than this made no step that matters.
+        return shown if 0 <= shown - self._looked_ms < LOOK_MS else self._look(shown)
+
+    def _look(self, shown: int) -> int:
+        passed = self._passed_ms()
+        offset = shown - passed
+        if offset > self._highest + DOUBTED_MS:
+            return self._judge(offset, passed)
+        self._offset, self._highest, self._doubted, self._looked_ms = offset, max(offset, self._highest), None, shown
+        return shown
+
+    def _judge(self, offset: int, passed: int) -> int:
+        """What the time is believed to be, `offset` being what is shown less what passed."""
+        with self._turn:
+            self._looked_ms = 0
+            is_new = self._doubted is None or abs(offset - self._doubted[0]) > JUMP_MS
+            if self._doubted is None or is_new:
+                self._doubted = offset, passed
+            elif passed - self._doubted[1] >= DOUBT_MS:
+                self._offset, self._highest, self._doubted = offset, offset, None
+            believed = passed + self._offset
+        if is_new:
+            logger.warning(
+                "the clock jumped far ahead and is not believed yet",
+                shown=iso_timestamp(offset + passed),
+                now=iso_timestamp(believed),
+                believed_in_seconds=DOUBT_MS // 1_000,
+                remedy="set it right; if it is right, wait, or restart the server, which believes it at once",
+            )
+        return believed
 
 
 class TrioClock:

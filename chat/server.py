@@ -28,14 +28,14 @@ from chat.auth.keys import Keys
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.remembered import RememberedCallers
 from chat.bus.bus import CredentialsRevoked
-from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
+from chat.clock import MovableClock, SkippingClock, report_jumps
 from chat.config.loading import Overrides, accepted
 from chat.domain.administration import command_line
 from chat.domain.policy.readiness import Readiness
 from chat.errors import StorageUnavailable
 from chat.observation import Observer
 from chat.port.listener import Listener, Port
-from chat.snowflake import SnowflakeGenerator
+from chat.snowflake import SnowflakeGenerator, go_on_above
 from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.administration import instance
@@ -73,7 +73,7 @@ class Server:
         self.overrides = Overrides(self.settings)
         self.take_up_chosen_settings()
         self.snowflakes = surroundings.snowflakes or SnowflakeGenerator(self.clock)
-        self._keep_ids_ascending()
+        go_on_above(self.snowflakes, last_id(self.database.reader), self.clock)
         self._parts = parts = assemble(surroundings, self.overrides, self.snowflakes)
         self.core, self.areas, self.gateway = parts.core, parts.areas, parts.gateway
         self.http_connections = ConnectionCounts(self.settings.gateway.connections_per_address)
@@ -258,11 +258,6 @@ class Server:
     def take_up_chosen_settings(self) -> None:
         """Put in force what the store says of settings chosen at run time."""
         self.overrides.put(accepted(instance.chosen_settings(self.surroundings.database.reader)))
-
-    def _keep_ids_ascending(self) -> None:
-        behind_ms = self.snowflakes.stay_above(last_id(self.database.reader))
-        if behind_ms > JUMP_MS:
-            logger.warning("the clock is behind the last id: ids go on above it", seconds=behind_ms // 1000)
 
     # Coming and going
 

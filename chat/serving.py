@@ -22,7 +22,7 @@ from chat.allocator import keep_large_blocks
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.classes import frozen
-from chat.clock import SkippingClock, SystemClock
+from chat.clock import DoubtingClock, SkippingClock
 from chat.collector import start_is_over, sweep
 from chat.config import Loaded, Settings
 from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
@@ -196,7 +196,7 @@ async def assemble(
     surroundings = Surroundings(
         settings=settings,
         database=database,
-        clock=SystemClock() if clock is None else clock,
+        clock=DoubtingClock() if clock is None else clock,
         chance=secrets.SystemRandom(),
         directory=directory.path,
         secret=directory.signing_key(),

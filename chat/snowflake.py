@@ -9,7 +9,11 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from chat.clock import Clock
+import structlog
+
+from chat.clock import JUMP_MS, Clock, iso_timestamp
+
+logger = structlog.get_logger(__name__)
 
 EPOCH_MS: Final = 1_420_070_400_000
 MAXIMUM: Final = 9_223_372_036_854_775_807
@@ -17,6 +21,9 @@ LAST_MS: Final = 2**41 - 1
 """The last millisecond that the format can tell."""
 
 SERVER_WORKER: Final = 1
+
+FAR_AHEAD_MS: Final = 31_536_000_000
+"""A year: nobody writes anything for as long in few instances, and a clock that far ahead is more often wrong."""
 
 
 def snowflake_time_ms(snowflake: int) -> int:
@@ -79,3 +86,18 @@ class SnowflakeGenerator:
                     self._last_ms += 1
                     self._counter = 0
             return (self._last_ms << 22) | self._worker_bits | self._counter
+
+
+def go_on_above(snowflakes: SnowflakeGenerator, last: int, clock: Clock) -> None:
+    """At a start: make no id below the highest in the store, 0 for none; say so where the clock is far from it."""
+    behind_ms = snowflakes.stay_above(last)
+    if behind_ms > JUMP_MS:
+        logger.warning("the clock is behind the last id: ids go on above it", seconds=behind_ms // 1_000)
+    now_ms = clock.now_ms()
+    if last and now_ms - snowflake_time_ms(last) > FAR_AHEAD_MS:
+        logger.warning(
+            "the clock is far ahead of the last id",
+            now=iso_timestamp(now_ms),
+            last=iso_timestamp(snowflake_time_ms(last)),
+            remedy="if the clock is wrong, stop the server before anybody writes, and set the clock right",
+        )

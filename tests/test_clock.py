@@ -12,9 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.clock import Clock, SkippingClock, SystemClock, TrioClock, iso_timestamp, report_jumps
+from chat.clock import (
+    DOUBT_MS,
+    DOUBTED_MS,
+    Clock,
+    DoubtingClock,
+    SkippingClock,
+    SystemClock,
+    TrioClock,
+    iso_timestamp,
+    report_jumps,
+)
+from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
 
 START_MS = 1_700_000_000_123
+YEAR_MS = 31_536_000_000
 
 
 def test_the_system_clock_shows_the_time_of_day() -> None:
@@ -123,3 +135,71 @@ class JumpedClock:
 
     def now_ms(self) -> int:
         return self._clock.now_ms() + self.jumped_ms
+
+
+def passed_ms() -> int:
+    return round(trio.current_time() * 1_000)
+
+
+async def test_a_clock_far_ahead_stamps_nothing_until_it_has_gone_on_for_long(autojump_clock: MockClock) -> None:
+    right = TrioClock(START_MS)
+    shown = JumpedClock(right)
+    clock = DoubtingClock(shown, passed_ms)
+    make = SnowflakeGenerator(clock)
+    with structlog.testing.capture_logs() as lines:
+        shown.jumped_ms = YEAR_MS
+        for _ in range(DOUBT_MS // 60_000):
+            assert clock.now_ms() == right.now_ms()
+            assert snowflake_time_ms(make()) == right.now_ms()
+            await trio.sleep(60)
+        assert clock.now_ms() == shown.now_ms()
+        assert snowflake_time_ms(make()) == shown.now_ms()
+    [line] = lines
+    assert (line["log_level"], line["event"]) == ("warning", "the clock jumped far ahead and is not believed yet")
+    assert line["shown"] == iso_timestamp(START_MS + YEAR_MS)
+    assert line["now"] == iso_timestamp(START_MS)
+
+
+async def test_a_clock_that_is_set_right_in_time_leaves_no_trace(autojump_clock: MockClock) -> None:
+    right = TrioClock(START_MS)
+    shown = JumpedClock(right)
+    clock = DoubtingClock(shown, passed_ms)
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(3):  # each time is doubted from its own beginning
+            shown.jumped_ms = YEAR_MS
+            assert clock.now_ms() == right.now_ms()
+            await trio.sleep(DOUBT_MS / 1_000 - 1)
+            assert clock.now_ms() == right.now_ms()
+            shown.jumped_ms = 0
+            assert clock.now_ms() == right.now_ms()
+            await trio.sleep(60)
+    assert len(lines) == 3
+
+
+async def test_a_clock_that_goes_on_jumping_is_believed_later(autojump_clock: MockClock) -> None:
+    right = TrioClock(START_MS)
+    shown = JumpedClock(right)
+    clock = DoubtingClock(shown, passed_ms)
+    for years in (3, 1, 2):
+        shown.jumped_ms = years * YEAR_MS
+        assert clock.now_ms() == right.now_ms()
+        await trio.sleep(DOUBT_MS / 1_000 - 1)
+    assert clock.now_ms() == right.now_ms()
+    await trio.sleep(1)
+    assert clock.now_ms() == shown.now_ms()
+
+
+async def test_what_clocks_do_in_earnest_is_followed_at_once(autojump_clock: MockClock) -> None:
+    shown = JumpedClock(TrioClock(START_MS))
+    clock = DoubtingClock(shown, passed_ms)
+    with structlog.testing.capture_logs() as lines:
+        # Steps forward of a few minutes, one back by days, and from there again to where it has been.
+        for shown.jumped_ms in (DOUBTED_MS, 2 * DOUBTED_MS, -5 * 86_400_000, 2 * DOUBTED_MS, 3 * DOUBTED_MS):
+            assert clock.now_ms() == shown.now_ms()
+            await trio.sleep(86_400)  # a laptop that slept: as much has passed
+            assert clock.now_ms() == shown.now_ms()
+    assert lines == []
+
+
+def test_the_clock_of_a_server_shows_the_time_of_day() -> None:
+    assert abs(DoubtingClock().now_ms() - time.time() * 1000) < 5_000

@@ -8,14 +8,18 @@ import threading
 
 import attrs
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.clock import JUMP_MS
 from chat.snowflake import (
     EPOCH_MS,
+    FAR_AHEAD_MS,
     MAXIMUM,
     SERVER_WORKER,
     SnowflakeGenerator,
+    go_on_above,
     snowflake_at,
     snowflake_time_ms,
 )
@@ -132,3 +136,29 @@ def test_a_stored_number_at_the_end_of_the_format_leaves_room() -> None:
     make = SnowflakeGenerator(SetClock(EPOCH_MS))
     make.stay_above(MAXIMUM)
     assert all(make() <= MAXIMUM for _ in range(4096))
+
+
+@pytest.mark.parametrize(
+    ("ahead_ms", "told"),
+    [
+        (-JUMP_MS - 1, "the clock is behind the last id: ids go on above it"),
+        (-JUMP_MS, None),
+        (0, None),
+        (FAR_AHEAD_MS, None),
+        (FAR_AHEAD_MS + 1, "the clock is far ahead of the last id"),
+    ],
+)
+def test_a_start_far_from_the_last_id_is_told(ahead_ms: int, told: str | None) -> None:
+    clock = SetClock(EPOCH_MS + 10 * FAR_AHEAD_MS)
+    last, make = snowflake_at(clock.now - ahead_ms), SnowflakeGenerator(clock)
+    with structlog.testing.capture_logs() as lines:
+        go_on_above(make, last, clock)
+    assert [line["event"] for line in lines] == ([] if told is None else [told])
+    assert make() > last
+
+
+def test_a_start_without_any_id_is_at_no_distance() -> None:
+    clock = SetClock(EPOCH_MS + 10 * FAR_AHEAD_MS)
+    with structlog.testing.capture_logs() as lines:
+        go_on_above(SnowflakeGenerator(clock), 0, clock)
+    assert lines == []
