@@ -145,9 +145,19 @@ def _in_one_line(error: Exception) -> str:
                 return leaf.message
             case sqlite3.Error() if isinstance(unavailable := as_caller_sees(leaf), StorageUnavailable):
                 return f"the database cannot be used: {unavailable.__cause__}"
+            case FileNotFoundError() if leaf.filename is None and not _has_working_directory():
+                return "the working directory is gone: change into one that is there"
             case OSError() if leaf.strerror is not None:
                 return leaf.strerror if leaf.filename is None else f"{leaf.filename}: {leaf.strerror}"
     raise error
+
+
+def _has_working_directory() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -121,7 +121,8 @@ def _staying(data: Path, where: Path) -> frozenset[str]:
     """What is never moved aside: the backups, where they lie in the data directory themselves."""
     from chat.backup.place import BESIDE
 
-    inside = where.resolve()
-    if inside.is_relative_to(data.resolve()) and inside != data.resolve():
-        return frozenset({BESIDE, inside.relative_to(data.resolve()).parts[0]})
+    # As `Path.resolve`, which raises RuntimeError for links that lead in a circle.
+    inside, home = Path(os.path.realpath(where)), Path(os.path.realpath(data))
+    if inside.is_relative_to(home) and inside != home:
+        return frozenset({BESIDE, inside.relative_to(home).parts[0]})
     return frozenset({BESIDE})

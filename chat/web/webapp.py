@@ -7,6 +7,7 @@ applications go through addresses by themselves. The API and the pages that lett
 from __future__ import annotations
 
 import mimetypes
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -49,7 +50,7 @@ class Webapp:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder: Final = folder.resolve()
+        self._folder: Final = Path(os.path.realpath(folder))  # `Path.resolve` raises RuntimeError for a circle
         if not (self._folder / INDEX).is_file():
             raise SettingsError(f"setting webapp_directory: expected a folder with {INDEX}, and {folder} is none")
 
@@ -64,7 +65,7 @@ class Webapp:
         if any(part.startswith(".") and part != WELL_KNOWN for part in place.split("/")):
             return None
         try:
-            path = (self._folder / place).resolve()
+            path = Path(os.path.realpath(self._folder / place))
             if not path.is_relative_to(self._folder) or not path.is_file():
                 return None
             content, known = path.read_bytes(), path.stat()

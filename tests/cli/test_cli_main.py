@@ -110,6 +110,30 @@ def test_a_process_ends_the_same_way(data: Path) -> None:
     ]
 
 
+def test_a_working_directory_that_is_gone_is_told(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ending = run("backups", "list", "--directory", "backups", "--data", data)
+    assert (ending.status, ending.out) == (cli.FAILED, "")
+    assert ending.err == "chat: the working directory is gone: change into one that is there\n"
+
+
+def test_a_data_directory_that_leads_in_a_circle_is_no_traceback(
+    run: Run, data: Path, tmp_path: Path, alice: str
+) -> None:
+    circle, backups = tmp_path / "circle", tmp_path / "backups"
+    circle.symlink_to("circle")
+    assert run("backups", "make", "--directory", backups, "--data", data).status == 0
+    for arguments in (["restore", backups], ["check"], ["user", "list"], ["setup", "--yes"], ["config", "show"]):
+        ending = run(*arguments, "--data", circle)
+        assert (ending.status, ending.err.count("\n")) == (cli.FAILED, 1), (arguments, ending)
+        assert ending.err.startswith("chat: ")
+
+
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "chat", "config", "show"],

@@ -110,6 +110,7 @@ def built(tmp_path: Path) -> Path:
     (folder / ".env").write_text("secret", encoding="utf-8")
     (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "circle.txt").symlink_to("circle.txt")
     return folder
 
 
@@ -121,6 +122,7 @@ def test_no_address_leads_out_of_the_folder(built: Path) -> None:
         "/etc/passwd",
         str(built.parent / "secret.txt"),
         "link.txt",
+        "circle.txt",
         ".env",
         "static/../.env",
         "static",
@@ -135,6 +137,13 @@ def test_no_address_leads_out_of_the_folder(built: Path) -> None:
     index = webapp.find("", or_index=False)
     assert index is not None
     assert index.content == b"<p>theirs</p>"
+
+
+def test_a_folder_that_leads_in_a_circle_is_refused(tmp_path: Path) -> None:
+    circle = tmp_path / "circle"
+    circle.symlink_to("circle")
+    with pytest.raises(OperatorError, match="expected a folder with index"):
+        Webapp(circle)
 
 
 async def test_somebody_elses_application_stands_in_place_of_ours(built: Path, tmp_path: Path) -> None:
