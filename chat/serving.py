@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -33,7 +34,7 @@ from chat.port.own_address import own_address
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, develop
 from chat.service_manager import ServiceManager
-from chat.store.data_directory import DataDirectory
+from chat.store.data_directory import DataDirectory, is_writable_by_others
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 from chat.store.migrations import prepare
 from chat.supervision import lasting
@@ -91,6 +92,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     ):
         settings = settings.listening_on(sockets[0].port)
         directory.tell_address(settings.host, settings.port)
+        _warn_of_mode(directory.path)
         certificates = _certificates(settings, directory)
         listeners = sockets if certificates is None else certificates.over(sockets)
         manager.status("looking at the database")
@@ -123,6 +125,16 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                     nursery.cancel_scope.cancel()
                 manager.stopping("sending sessions elsewhere, finishing requests")
                 await server.drain()
+
+
+def _warn_of_mode(folder: Path) -> None:
+    """The mode of the data directory is told and left as it is: a group may be meant."""
+    if is_writable_by_others(folder):
+        logger.warning(
+            "others can write to the data directory, and so put another database in its place",
+            directory=str(folder),
+            remedy=f"chmod -R go= {folder}",
+        )
 
 
 @asynccontextmanager

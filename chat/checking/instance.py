@@ -24,7 +24,7 @@ from chat.errors import OperatorError
 from chat.media import file_check
 from chat.store import deep_check, whole_database
 from chat.store.connections import connect
-from chat.store.data_directory import RESTORE_KEY, SIGNING_KEY_BYTES, DataDirectory
+from chat.store.data_directory import RESTORE_KEY, SIGNING_KEY_BYTES, DataDirectory, is_writable_by_others
 from chat.store.migrations import MIGRATIONS, schema_version
 
 SETTINGS: Final = "settings"
@@ -180,7 +180,6 @@ def _signing_key(directory: DataDirectory) -> Iterator[str]:
 
 
 OTHERS: Final = 0o077
-WRITING: Final = 0o022
 
 
 def _open_to_others(directory: DataDirectory, config_file: Path | None) -> Iterator[str]:
@@ -203,10 +202,9 @@ def _open_to_others(directory: DataDirectory, config_file: Path | None) -> Itera
 
 
 def _opened(folder: Path, but: str = "") -> Iterator[str]:
-    mode = stat.S_IMODE(folder.stat().st_mode)
-    if mode & WRITING:
+    if is_writable_by_others(folder):
         yield f"others can write to {folder}: chmod -R go= {folder}"
-    elif mode & OTHERS:
+    elif stat.S_IMODE(folder.stat().st_mode) & OTHERS:
         entries = [entry for entry in os.scandir(folder) if entry.name != but and not entry.is_symlink()]
         found = sorted(entry.name for entry in entries if stat.S_IMODE(entry.stat().st_mode) & OTHERS)
         if found:

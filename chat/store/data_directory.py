@@ -18,6 +18,7 @@ import fcntl
 import os
 import secrets
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -233,6 +234,12 @@ class DataDirectory:
         with contextlib.suppress(FileExistsError):
             os.link(draft, file)
         draft.unlink()
+
+
+def is_writable_by_others(folder: Path) -> bool:
+    """Whether the mode of a folder lets others than its owner write, who could put another database in place of this
+    one. Raises OSError where it cannot be looked at."""
+    return bool(stat.S_IMODE(folder.stat().st_mode) & 0o022)
 
 
 def _lines_of(lock: int) -> tuple[str, str]:

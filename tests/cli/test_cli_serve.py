@@ -220,6 +220,18 @@ def test_a_start_that_a_setting_prevents_is_told_to_a_service_manager(
         assert refused.stderr.splitlines()[-1].startswith(f"chat: {told}")
 
 
+@pytest.mark.parametrize(("mode", "is_told"), [(0o777, True), (0o770, True), (0o755, False), (0o700, False)])
+def test_a_data_directory_that_others_can_write_to_is_told_and_left(data: Path, mode: int, is_told: bool) -> None:
+    data.mkdir()
+    data.chmod(mode)
+    with running("serve", "--data", data, "--port", "0") as server:
+        status, _, log = server.stop()
+    assert status == 0
+    told = [line for line in map(json.loads, log.splitlines()) if "others can write" in line["event"]]
+    assert [line["remedy"] for line in told] == ([f"chmod -R go= {data}"] if is_told else [])
+    assert data.stat().st_mode & 0o777 == mode
+
+
 def test_few_files_are_told_of_before_anybody_is_turned_away(data: Path) -> None:
     command = 'ulimit -n 128; exec "$@"'
     refused = subprocess.run(
