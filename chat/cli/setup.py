@@ -82,7 +82,7 @@ def setup(data: Path, yes: bool, check_only: bool, no_check: bool, as_json: bool
         wish = _asked(present) if is_asked else taken_from_options(given, present)
         outcome = carry_out(wish, present, data)
         if not as_json:
-            _tell_outcome(outcome, data)
+            _tell_outcome(outcome, data, is_set_up=present.is_set_up)
     found = [] if no_check else _look(data)
     if as_json:
         made = {} if outcome is None else {**attrs.asdict(outcome), "file": str(outcome.file)}
@@ -141,7 +141,7 @@ def _look(data: Path) -> list[CheckResult]:
     return trio.run(look, settings, DataDirectory(data))
 
 
-def _tell_outcome(outcome: SetupOutcome, data: Path) -> None:
+def _tell_outcome(outcome: SetupOutcome, data: Path, *, is_set_up: bool) -> None:
     click.echo()
     if outcome.written:
         click.echo(
@@ -158,7 +158,26 @@ def _tell_outcome(outcome: SetupOutcome, data: Path) -> None:
             click.echo(f"The password is {account['password']} and is told here alone.")
     if outcome.guild is not None:
         click.echo(f"The community is {outcome.guild['name']}. Invite people with {outcome.guild['invite']}")
-    click.echo(f"`chat serve --data {data}` runs the server.")
+    _tell_start(data, is_changed=bool(outcome.written), is_set_up=is_set_up or outcome.administrator is not None)
+
+
+def _tell_start(data: Path, *, is_changed: bool, is_set_up: bool) -> None:
+    """How the server is started as this machine starts it, so that it reads what was written."""
+    from chat.cli.service_unit import unit_of
+    from chat.store.data_directory import DataDirectory
+
+    unit, process = unit_of(data), DataDirectory(data).owner()
+    if process is not None and not is_changed:
+        click.echo("The server runs.")
+    elif unit is not None:
+        click.echo(f"`systemctl restart {unit}` runs the server.")
+    elif process is not None:
+        click.echo(f"The server runs as process {process}: start it anew.")
+    else:
+        click.echo(f"`chat serve --data {data}` runs the server.")
+    if not is_set_up:
+        place = "on standard error" if unit is None else f"in its log: journalctl --unit {unit}"
+        click.echo(f"Nobody administers it yet. At its start it tells the link for that {place}.")
 
 
 def _tell_found(found: list[CheckResult]) -> None:

@@ -127,7 +127,7 @@ async def _port(settings: Settings, directory: DataDirectory) -> CheckResult:
             await listener.aclose()
     except OSError as error:
         return CheckResult("port", False, f"cannot listen on {host} port {port}: {_about(error, port)}")
-    return CheckResult("port", True, f"{host} port {port} is free: `chat serve` takes it")
+    return CheckResult("port", True, f"{host} port {port} is free: the server takes it when it starts")
 
 
 def _about(error: OSError, port: int) -> str:

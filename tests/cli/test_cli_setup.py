@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import ssl
 import tempfile
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from chat.cli import service_unit
 from chat.cli.main import main
 from chat.config import load_settings
 from chat.port.tls import Certificates
@@ -299,6 +301,57 @@ def test_root_makes_what_the_server_can_open(run: Run, tmp_path: Path, stack: Ex
     made = {file.name: (file.stat().st_uid, file.stat().st_gid) for file in data.iterdir()}
     assert made.keys() >= {"chat.toml", "chat.sqlite3", "signing.key"}
     assert set(made.values()) == {(4_242, 4_343)}
+
+
+# What it says of the start
+
+
+@pytest.fixture
+def units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the units of a machine are that systemd runs."""
+    place = tmp_path / "units"
+    place.mkdir()
+    monkeypatch.setattr(service_unit, "PLACES", (place, tmp_path / "nowhere"))
+    monkeypatch.setattr(service_unit, "BOOTED", place)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("command", "is_it"),
+    [
+        ("/usr/lib/chat/chat serve --data {}", True),
+        ("/usr/lib/chat/chat serve --data={}/ --port 8080", True),
+        ("/usr/lib/chat/chat serve --data {}-of-another", False),
+        ("/usr/lib/chat/chat backups make --data {}", False),
+        ("/usr/lib/chat/chat serve '--data {}", False),
+    ],
+)
+def test_the_next_step_is_that_of_the_unit(run: Run, data: Path, units: Path, command: str, is_it: bool) -> None:
+    (units / "chat.service").write_text(f"[Service]\nExecStart={command.format(data)}\n")
+    said = run("setup", "--data", data, "--port", 9000, *OFFLINE).out.splitlines()
+    if is_it:
+        assert said[-2] == "`systemctl restart chat` runs the server."
+        assert said[-1].endswith(" in its log: journalctl --unit chat.")
+    else:
+        assert said[-2] == f"`chat serve --data {data}` runs the server."
+        assert said[-1].endswith(" on standard error.")
+    said = run("setup", "--data", data, "--admin", "root", *OFFLINE).out.splitlines()
+    assert said[-1].endswith(" runs the server.")
+
+
+def test_the_packages_unit_is_found_where_systemd_runs(units: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(Path(__file__).parents[2] / ".ci/debian/chat.service", units)
+    assert service_unit.unit_of(Path("/var/lib/chat")) == "chat"
+    monkeypatch.setattr(service_unit, "BOOTED", units / "nowhere")
+    assert service_unit.unit_of(Path("/var/lib/chat")) is None
+
+
+def test_a_server_that_runs_is_not_to_be_started(run: Run, data: Path) -> None:
+    run("setup", "--data", data, "--admin", "root", *OFFLINE)
+    with DataDirectory(data).locked():
+        assert run("setup", "--data", data, "--guild", "Pier", *OFFLINE).out.endswith("\nThe server runs.\n")
+        said = run("setup", "--data", data, "--port", 9000, *OFFLINE).out
+        assert said.endswith(f"\nThe server runs as process {os.getpid()}: start it anew.\n")
 
 
 # What it finds
