@@ -36,6 +36,9 @@ Nobody administers this instance yet. Open this link in a browser to set it up:
 It works once. Keep it to yourself until then: whoever uses it becomes the administrator.
 """
 
+FROM_ELSEWHERE: Final = "ssh -L {0}:{1}:{0} THIS-MACHINE"
+"""What makes the link of a server that listens on loopback alone work in the browser of another machine."""
+
 
 SEEDED: Final = """\
 This listens on {}: whoever reaches it can try to sign in as one of the accounts below. The workbench and the
@@ -100,11 +103,27 @@ def _tell_setup_link(link: str) -> None:
     """The set-up link for a terminal, else as a line of the log; written here, because the log shows no secret."""
     from chat import log
 
-    notice = SETUP.format(link)
+    notice, tunnel = SETUP.format(link), _tunnel(link)
+    if tunnel is not None:
+        notice += f"It opens on this machine. On another one run `{tunnel}` first, or set public_url.\n"
     if not sys.stderr.isatty():
         line = {"logger": "chat.cli", "event": "not set up: open the link", "level": "warning", "link": link}
+        if tunnel is not None:
+            line["from_another_machine"] = tunnel
         notice = log.with_priority(json.dumps(line), log.WARNING, sys.stderr)
     click.echo(notice, err=True)
+
+
+def _tunnel(link: str) -> str | None:
+    """The command by which another machine reaches the link's port; None where its host says more than "here"."""
+    from urllib.parse import urlsplit
+
+    from chat.config.settings import is_loopback
+
+    parts = urlsplit(link)
+    if parts.hostname is None or parts.port is None or not is_loopback(parts.hostname):
+        return None
+    return FROM_ELSEWHERE.format(parts.port, parts.netloc.rpartition(":")[0])
 
 
 @click.command()

@@ -21,6 +21,8 @@ import attrs
 import pytest
 
 import chat
+from chat.cli.serve import announce
+from chat.serving import ServerAddresses
 from tests.cli.command_line import Run
 from tests.patience import PATIENCE_SECONDS
 
@@ -328,6 +330,32 @@ def post(address: str, body: object, token: str | None = None) -> tuple[int, obj
             return answer.status, json.loads(text) if text else None
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
+
+
+@pytest.mark.parametrize(
+    ("origin", "tunnel"),
+    [
+        ("http://127.0.0.1:9000", "ssh -L 9000:127.0.0.1:9000 THIS-MACHINE"),
+        ("http://[::1]:9000", "ssh -L 9000:[::1]:9000 THIS-MACHINE"),
+        ("http://localhost:9000", "ssh -L 9000:localhost:9000 THIS-MACHINE"),
+        ("http://192.0.2.7:9000", None),
+        ("https://chat.example", None),
+    ],
+)
+def test_a_link_to_this_machine_comes_with_the_way_from_another(
+    origin: str, tunnel: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = f"{origin}/setup#token=x"
+    addresses = ServerAddresses("127.0.0.1", 9000, origin, f"{origin}/gateway", setup_url=link)
+    announce(addresses)
+    line = json.loads(capsys.readouterr().err)
+    assert (line["link"], line.get("from_another_machine")) == (link, tunnel)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    announce(addresses)
+    said = capsys.readouterr().err
+    assert f"    {link}\n" in said
+    assert said.count("ssh -L") == (tunnel is not None)
+    assert tunnel is None or f"`{tunnel}`" in said
 
 
 @pytest.mark.long
