@@ -98,6 +98,7 @@ def steps(
     return [
         *found,
         *of_rows(connection, directory.key_file),
+        CheckStep(DATABASE, "last id", lambda: whole_database.last_id_ahead(connection, now_ms), only_warns=True),
         CheckStep(FILES, "files", lambda: file_check.missing_files(connection, stored(), uploads)),
         CheckStep(FILES, "files without an owner", lambda: file_check.unowned_files(connection, uploads, now_ms)),
         CheckStep(FILES, "archives", lambda: file_check.missing_archives(connection, archives)),

@@ -18,12 +18,7 @@ import attrs
 from chat.snowflake import MAXIMUM, snowflake_at
 from chat.store.messages import message_search_entries
 from chat.store.messages.messages import MessageExtra, MessageReference
-from chat.store.whole_database import TABLES, few
-
-DAY_MS: Final = 86_400_000
-
-AHEAD_MS: Final = DAY_MS
-"""How far ahead a clock may have been when it made an id."""
+from chat.store.whole_database import AHEAD_MS, TABLES, few
 
 Shape = Callable[[object], bool]
 """Whether a value that was parsed has the shape of its column."""

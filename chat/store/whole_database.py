@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from chat.classes import frozen
+from chat.clock import iso_timestamp
+from chat.snowflake import snowflake_time_ms
 from chat.store.administration.instance import NEWEST_DELETED, newest_deleted, remove_value
 from chat.store.connections import connect
 from chat.store.guilds import guilds
@@ -55,6 +57,17 @@ def last_id(connection: sqlite3.Connection) -> int:
     """The highest snowflake of all, 0 in an empty database: new ones are above it, even if the clock was set back."""
     highest: int | None = connection.execute(_QUERY).fetchone()[0]
     return max(highest or 0, newest_deleted(connection))
+
+
+AHEAD_MS: Final = 86_400_000
+"""How far ahead a clock may have been when it made an id."""
+
+
+def last_id_ahead(connection: sqlite3.Connection, now_ms: int) -> Iterator[str]:
+    """The moment of the highest id, where that is of the future: so are all that are made from now on."""
+    moment = snowflake_time_ms(last_id(connection))
+    if moment > now_ms + AHEAD_MS:
+        yield f"the last id is of {iso_timestamp(moment)}, and new ones go on from there: --deep names the rows"
 
 
 PAGES_AT_ONCE: Final = 1_024

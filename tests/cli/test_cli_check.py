@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from chat.auth.keys import Keys
+from chat.clock import iso_timestamp
 from chat.domain.signing_in.mfa_codes import SEALED_BACKUP_CODES, sealed_secret
 from chat.snowflake import snowflake_at
+from chat.store.administration.instance import note_deleted
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.deep_check import JSON_COLUMNS
@@ -270,6 +272,22 @@ DEEP_FAULTS = {
         "database: messages has the id 9000000000000000000, which is none of a time up to now"
     ),
 }
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_last_id_of_the_future_is_told(run: Run, used: Path, is_deleted: bool) -> None:
+    now = time.time_ns() // 1_000_000
+    for days, told in ((0.9, 0), (400, 1)):
+        message_id = snowflake_at(now + round(days * 86_400_000))
+        with changing(used) as connection:
+            insert_message(connection, Message(message_id, CHANNEL, ALICE, 0, "hello harbour"))
+            if is_deleted:
+                connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+                note_deleted(connection, message_id)
+        ending = run("check", "--data", used)
+        moment = iso_timestamp(now + 400 * 86_400_000)
+        words = f"warning: database: the last id is of {moment}, and new ones go on from there: --deep names the rows"
+        assert (ending.status, ending.out.splitlines()) == (0, [words] * told)
 
 
 @pytest.mark.parametrize(("statement", "said"), DEEP_FAULTS.items())
