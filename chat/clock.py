@@ -29,6 +29,9 @@ DOUBT_MS: Final = 3_600_000
 """How long the time of day must go on from such a step until it is believed: longer than programs that set the clock by
 the network wait between two looks."""
 
+BOOTED_MS: Final = 900_000
+"""A machine that has not been up for this long may hear the time only now: every step is believed."""
+
 LOOK_MS: Final = 1_000
 """How far the time of day goes on until it is held against the time that passed."""
 
@@ -57,7 +60,7 @@ class SystemClock:
 
 
 def _passed_ms() -> int:
-    """Milliseconds since some moment, those included in which the machine slept: Linux leaves them out of its
+    """Milliseconds since the machine started, those included in which the machine slept: Linux leaves them out of its
     CLOCK_MONOTONIC."""
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
 
@@ -68,9 +71,10 @@ class DoubtingClock:
 
     It follows every step back, and forward up to DOUBTED_MS beyond what it has shown before. After a longer step it
     goes on with the time that passed, says so once in the log, and follows when `shown` has gone on from there for
-    DOUBT_MS. The time at the start is believed. May be asked by several threads.
+    DOUBT_MS. The time at the start is believed, and so is every step until the machine has been up for BOOTED_MS. May
+    be asked by several threads.
 
-    `shown` is the time of day that is judged, `passed_ms` tells the time that passed since any one moment.
+    `shown` is the time of day that is judged, `passed_ms` tells the time that passed since the machine started.
     """
 
     def __init__(self, shown: Clock | None = None, passed_ms: Callable[[], int] = _passed_ms) -> None:
@@ -89,7 +93,7 @@ class DoubtingClock:
     def _look(self, shown: int) -> int:
         passed = self._passed_ms()
         offset = shown - passed
-        if offset > self._highest + DOUBTED_MS:
+        if passed > BOOTED_MS and offset > self._highest + DOUBTED_MS:
             return self._judge(offset, passed)
         self._offset, self._highest, self._doubted, self._looked_ms = offset, max(offset, self._highest), None, shown
         return shown

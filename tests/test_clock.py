@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from chat.clock import (
+    BOOTED_MS,
     DOUBT_MS,
     DOUBTED_MS,
     Clock,
@@ -138,7 +139,8 @@ class JumpedClock:
 
 
 def passed_ms() -> int:
-    return round(trio.current_time() * 1_000)
+    """Of a machine that has been up for long enough."""
+    return BOOTED_MS + 1 + round(trio.current_time() * 1_000)
 
 
 async def test_a_clock_far_ahead_stamps_nothing_until_it_has_gone_on_for_long(autojump_clock: MockClock) -> None:
@@ -199,6 +201,18 @@ async def test_what_clocks_do_in_earnest_is_followed_at_once(autojump_clock: Moc
             await trio.sleep(86_400)  # a laptop that slept: as much has passed
             assert clock.now_ms() == shown.now_ms()
     assert lines == []
+
+
+async def test_a_machine_that_has_just_started_may_hear_the_time_only_now(autojump_clock: MockClock) -> None:
+    right = TrioClock(START_MS)
+    shown = JumpedClock(right)
+    clock = DoubtingClock(shown, lambda: round(trio.current_time() * 1_000))
+    await trio.sleep(BOOTED_MS / 1_000)
+    shown.jumped_ms = YEAR_MS  # what a board without a clock of its own does
+    assert clock.now_ms() == shown.now_ms()
+    await trio.sleep(2)
+    shown.jumped_ms = 2 * YEAR_MS
+    assert clock.now_ms() == right.now_ms() + YEAR_MS
 
 
 def test_the_clock_of_a_server_shows_the_time_of_day() -> None:
