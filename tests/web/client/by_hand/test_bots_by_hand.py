@@ -421,6 +421,19 @@ def test_enter_before_the_commands_are_known_takes_effect(visit: MakeVisitor, bo
     field.press("Enter")
     waiting.pop().continue_()
     expect(page.get_by_role("article").filter(has_text="/earth")).to_be_visible()
+
+    # Where they cannot be had, what may be a command is not sent by the first Enter.
+    page.reload()
+    waiting.clear()
+    with page.expect_request(listed):
+        field.press_sequentially("/mars")
+    field.press("Enter")
+    with page.expect_response(listed):
+        waiting.pop().fulfill(status=403, json={"code": "MISSING_PERMISSIONS", "message": "You may not."})
+    page.keyboard.type(" calls")
+    expect(field).to_have_value("/mars calls")
+    field.press("Enter")
+    expect(page.get_by_role("article").filter(has_text="/mars calls")).to_be_visible()
     assert [told["data"]["name"] for told in bot.told] == ["hello"]
 
 

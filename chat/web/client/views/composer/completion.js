@@ -83,7 +83,11 @@ export function makeCompletion({ area: field, name }, where) {
       if (awaited) field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
       awaited = false;
     };
-    where.commands().then((known) => settled(leavesOf(known)), () => settled(leaves ?? []));
+    const failed = () => {
+      awaited = false; // what may be a command is not sent as a message
+      settled(leaves ?? []);
+    };
+    where.commands().then((known) => settled(leavesOf(known)), failed);
   }
 
   /** @param {import("./completion_rules.js").Asked} next */
