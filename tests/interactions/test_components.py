@@ -234,7 +234,7 @@ WRONG: list[tuple[Any, dict[str, str]]] = [
     ),
     *(
         ([row(menu(5, default_values=[{"id": wrong, "type": "user"}]))], DEFAULTS)
-        for wrong in (0, -1, 1.5, True, "", "x", "\u0661", "9" * 5_000, 2**63)
+        for wrong in (0, -1, 1.5, True, "", "x", "\u0661", "9" * 5_000, "0" * 20 + "1", "01", 2**63)
     ),
     ([row(menu(8, channel_types=[77]))], {"components.0.components.0.channel_types": "INVALID_FORMAT"}),
     (

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import frozen
+from chat.registries.audit_actions import AuditAction
 from chat.registries.permissions import Permission
 
 Object = dict[str, Any]
@@ -204,8 +205,21 @@ AUDIT_LOG: Final = ObjectKind(
         "webhooks": [],
     },
 )
-WITH_OPTIONS: Final = frozenset({13, 14, 15, 21, 26, 27, 72, 73, 74, 75})
-"""Actions whose entries have options there: overwrites, prune, moves in voice, messages deleted and pinned."""
+WITH_OPTIONS: Final = frozenset(
+    {
+        AuditAction.CHANNEL_OVERWRITE_CREATE,
+        AuditAction.CHANNEL_OVERWRITE_UPDATE,
+        AuditAction.CHANNEL_OVERWRITE_DELETE,
+        AuditAction.MEMBER_PRUNE,
+        AuditAction.MEMBER_MOVE,
+        AuditAction.MEMBER_DISCONNECT,
+        AuditAction.MESSAGE_DELETE,
+        AuditAction.MESSAGE_BULK_DELETE,
+        AuditAction.MESSAGE_PIN,
+        AuditAction.MESSAGE_UNPIN,
+    }
+)
+"""Actions whose entries have options there."""
 AUDIT_LOG_ENTRY: Final = ObjectKind(("action_type",), made=_audit_options)
 PRESENCE: Final = ObjectKind(("custom_status", "status", "user"), made=_presence)
 # Accounts of people have no applications installed.

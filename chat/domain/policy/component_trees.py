@@ -7,6 +7,7 @@ file of the same message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
@@ -169,10 +170,11 @@ def _text(value: object, member: ComponentMember) -> str:
 
 def _id(value: object, _: ComponentMember) -> str:
     number = whole(value)
-    text = str(number) if type(number) is int else number
-    if not isinstance(text, str) or not (text.isascii() and text.isdecimal()) or not 0 < int(text[:20]) <= MAXIMUM:
+    if isinstance(number, str) and _ID.fullmatch(number):
+        number = int(number)
+    if type(number) is not int or not 0 < number <= MAXIMUM:
         raise _Unreadable
-    return text
+    return str(number)
 
 
 def _truth(value: object, _: ComponentMember) -> bool:
@@ -222,6 +224,7 @@ def _emoji(value: object, member: ComponentMember) -> StoredComponent:
     return {"id": None, "name": without_nul(name)}
 
 
+_ID: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 EMOJI_CHARACTERS: Final = 32
 
 
