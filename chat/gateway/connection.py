@@ -472,10 +472,7 @@ class Connection:
 
     async def _replay(self, session: GatewaySession, queue: ReplayQueue) -> None:
         """Send the Dispatches above the client's sequence, then those that came meanwhile. Stops as soon as this socket
-        no longer holds the session, or begins another replay.
-
-        It ends as soon as this socket holds the session no longer, or replays it anew.
-        """
+        no longer holds the session, or begins another replay."""
         for position, (sequence, event) in enumerate(queue.entries(), 1):
             if self._replay_queue is not queue:
                 return

@@ -177,11 +177,7 @@ class Fanout:
     async def _gather(self) -> int:
         """Before a costly delivery, wait for events that are about to come, but no longer than the delivery will take.
         Those are the events of requests that are under way, and as many as recent batches let expect. Returns how many
-        to deliver now.
-
-        Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
-        recent ones let expect.
-        """
+        to deliver now."""
         lists = [delivery.receivers for delivery in itertools.islice(self._queue, EVENTS_PER_BATCH)]
         sessions = self._resting.most_awake(lists, enough=GATHERED_FROM_SESSIONS)
         if sessions >= GATHERED_FROM_SESSIONS:

@@ -33,7 +33,8 @@ LOG_LINES: Final = 60
 """Of the logs, after a round that had faults."""
 
 ASK_SECONDS: Final = 3.0
-"""A client that did not reach its home node stays where it is; after this many seconds it is asked again."""
+"""A client that did not reach its home node stays where it is; after this many seconds it is asked again, and each time
+after twice as many: on a busy machine a move takes long, and moves that begin anew keep each other from ending."""
 
 BROKER_AWAY_SECONDS: Final = 5.0
 STILL_SECONDS: Final = 10.0
@@ -61,13 +62,14 @@ def fault(name: str) -> Callable[[Fault], Fault]:
 
 async def _gone_home(running: Storm) -> None:
     """Sessions move to their homes again, each while its socket is open."""
-    asked_at: dict[SteadyClient, float] = {}
+    asked: dict[SteadyClient, tuple[float, float]] = {}  # when it may be asked again, and the pause after that
 
     def are_home() -> bool:
         now = trio.current_time()
         for client in running.clients:
-            if client.port not in {0, client.home} and now > asked_at.get(client, 0.0) + ASK_SECONDS:
-                asked_at[client] = now
+            again, pause = asked.get(client, (0.0, ASK_SECONDS))
+            if client.port not in {0, client.home} and now > again:
+                asked[client] = (now + pause, 2 * pause)
                 client.leave(client.home)
         return all(client.port == client.home for client in running.clients)
 

@@ -14,6 +14,7 @@ from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient, GatewayClosed, HandshakeRefused, NothingArrived, ServerPayload
 from chat.testing.gateway_model import ModelSession
 from chat.testing.network import TcpRoute
+from tests.patience import PATIENCE_SECONDS
 
 HEARTBEAT_SECONDS: Final = 0.75
 UNANSWERED_SECONDS: Final = 2.5
@@ -158,6 +159,12 @@ class SteadyClient:
     """The port that it tries next, in place of its home."""
     _holding: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _attached_at: float = attrs.field(default=0.0, init=False)
+    _heard: int = attrs.field(default=0, init=False)
+    """Payloads that it was sent. Each shows that the node lives, as an acknowledgement does; on a busy machine those
+    wait behind the events of a replay."""
+    _patience: float = attrs.field(default=UNANSWERED_SECONDS, init=False)
+    """Seconds without an answer after which it leaves. They double each time that it leaves before it had a session:
+    clients that all come back too soon keep a busy machine from serving any of them."""
 
     async def live(self, nursery: trio.Nursery) -> None:
         """Keep a session until cancelled."""
@@ -215,6 +222,7 @@ class SteadyClient:
         await socket.resume(self.token, model.id, model.last)
 
     async def _take(self, socket: GatewayClient, port: int, payload: ServerPayload) -> None:
+        self._heard += 1
         match payload.op:
             case Opcode.DISPATCH:
                 self._take_dispatch(port, payload)
@@ -238,7 +246,7 @@ class SteadyClient:
             return
         self.history.take(payload)
         if payload.name in {EventName.READY, EventName.RESUMED}:
-            self.port, self._attached_at = port, trio.current_time()
+            self.port, self._attached_at, self._patience = port, trio.current_time(), UNANSWERED_SECONDS
             self.tally().attached_at.append(self._attached_at)
             self.tally().resumes += payload.name == EventName.RESUMED
 
@@ -250,13 +258,16 @@ class SteadyClient:
             await socket.heartbeat(None)
 
     async def _beat(self, socket: GatewayClient, port: int) -> None:
-        seen, seen_at = socket.acknowledgements, trio.current_time()
+        seen, seen_at = (socket.acknowledgements, self._heard), trio.current_time()
         while socket.is_open:
             await self._heartbeat(socket)
             await trio.sleep(HEARTBEAT_SECONDS)
-            if socket.acknowledgements > seen:
-                seen, seen_at = socket.acknowledgements, trio.current_time()
-            elif trio.current_time() > seen_at + UNANSWERED_SECONDS:
+            signs = (socket.acknowledgements, self._heard)
+            if signs != seen:
+                seen, seen_at = signs, trio.current_time()
+            elif trio.current_time() > seen_at + self._patience:
+                if not self.port:
+                    self._patience = min(2 * self._patience, PATIENCE_SECONDS / 2)
                 self.leave(self._other(port))
 
     async def _watch(self, socket: GatewayClient, port: int) -> None:
