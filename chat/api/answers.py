@@ -1,5 +1,4 @@
-"""Answers over HTTP: status, headers and body as bytes. JSON answers carry `Content-Type: application/json` exactly; no
-answer carries WWW-Authenticate or `Allow` (http.md, Answers; access.md, Refused credentials).
+"""Answers over HTTP: status, headers and body as bytes.
 
 JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (http.md,
 Answers; access.md, Refused credentials). Any origin may read answers: the API knows no cookies, so a page learns

@@ -1,5 +1,4 @@
-"""What both ways of answering an HTTP request share: deadlines, bounds, and the bytes of an answer's head. The bytes
-are those that h11 would write; `tests/api/test_http_wire.py` compares them.
+"""What both ways of answering an HTTP request share: deadlines, bounds, and the bytes of an answer's head.
 
 The bytes are those that h11 would write; `tests/api/test_http_wire.py` compares them.
 """

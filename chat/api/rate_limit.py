@@ -29,9 +29,6 @@ BUCKETS_LIMIT: Final = 200_000
 class Bucket:
     """A limit of `limit` requests per `window_ms` milliseconds. `name` ends in `::member` for each member of the path
     that has its own count, as in `channel:message:create::channel_id`.
-
-    `name` ends in `::member` for each member of the path that counts by itself, as in
-    `channel:message:create::channel_id`.
     """
 
     name: str
@@ -123,10 +120,7 @@ class RateLimiter:
 
     def take_all(self, *counted: tuple[Bucket, Hashable]) -> float:
         """As `take`, for several buckets at once: a request that does not fit into all of them is counted in none. So
-        refused requests cannot use up a bucket that others need.
-
-        So nobody uses a bucket up that others need by requests that are refused for another reason.
-        """
+        refused requests cannot use up a bucket that others need."""
         if not self.enabled:
             return 0.0
         now = int(self._now() * 1_000_000)

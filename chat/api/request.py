@@ -50,10 +50,7 @@ def _declared(features: str) -> frozenset[str]:
 
 class ReadHeaders:
     """What the API reads from a request's headers, shared by all requests of a connection with the same
-    headers. `pairs` have names in lower case, `peer` is an IP address.
-
-    `pairs` have names in lower case, `peer` is an IP address.
-    """
+    headers. `pairs` have names in lower case, `peer` is an IP address."""
 
     __slots__ = (
         "address",
@@ -188,9 +185,7 @@ class Request:
 
     def proof(self, fields: SudoFields) -> SudoProof:
         """The proof for sudo mode from the request's body and header. If `SudoMode.require` accepts it, the answer
-        carries a sudo token.
-
-        Where `SudoMode.require` accepts it, the answer carries the sudo token that belongs to it.
+        carries the sudo token that belongs to it.
         """
         self.brought_proof = SudoProof(
             password=fields.password,

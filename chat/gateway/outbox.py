@@ -38,10 +38,7 @@ _waiting_bytes = operator.attrgetter("pending_bytes")
 @define(eq=False, weakref_slot=False)
 class OutboxSum:
     """Adds up what waits in all outboxes. Beyond `limit` bytes the largest outbox counts as full. It counts only bytes
-    that the system did not take at once, so the outbox of a peer that reads costs nothing here.
-
-    Only what the system did not take at once is counted, so an outbox whose peer reads costs nothing here.
-    """
+    that the system did not take at once, so the outbox of a peer that reads costs nothing here."""
 
     limit: int
     bytes: int = attrs.field(default=0, init=False)

@@ -179,10 +179,7 @@ class GatewaySession:
 
     def _hold_back(self, waiting: list[OutgoingEvent], event: OutgoingEvent) -> None:
         """Let an event wait for Ready; of presences only the last PRESENCE_HOLD_ENTRIES wait. Ready is made later than
-        those that are dropped, and includes them.
-
-        Ready is made after those that are dropped, and knows of them.
-        """
+        those that are dropped, and includes them."""
         if event.name == EventName.PRESENCE_UPDATE:
             if self._presences_held < PRESENCE_HOLD_ENTRIES:
                 self._presences_held += 1

@@ -44,11 +44,7 @@ class _Key:
 
 class Engine:
     """The data that all connections share, and faults of the engine. Times are Trio's, in seconds. Each call takes up
-    to `delay_seconds` on its way there and again on its way back; `chance` draws both.
-
-    `delay_seconds` is the longest time that a call's way there takes, and again its way back; each is drawn from
-    `chance`.
-    """
+    to `delay_seconds` on its way there and again on its way back; `chance` draws both."""
 
     def __init__(self, chance: Random, delay_seconds: float) -> None:
         self.chance = chance

@@ -1,8 +1,5 @@
 """Banned networks at gateway nodes: the core writes the list, nodes refuse sockets by it. The whole list lies at one
-key of the broker, and a smaller key tells when it has changed.
-
-The list lies at a key of the broker, whole, and a smaller key tells that it has changed.
-"""
+key of the broker, and a smaller key tells when it has changed."""
 
 from __future__ import annotations
 

@@ -2,10 +2,6 @@
 The server looks for notes a few times a second on the connection of its loop (a point read), takes them, and acts: a
 password set on the command line ends the account's sessions. Notes that were left while no server ran wait for the next
 one.
-
-A command writes its change and a note of it in one transaction. The server looks for notes a few times a second on the
-connection of its loop (a point read), takes what is there, and acts: a password set on the command line ends the
-account's sessions. Notes left while no server ran wait for the next one.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ def test_everything_holds_from_a_few_seeds() -> None:
 
 @pytest.mark.long(minutes=3)
 def test_everything_holds_from_many_seeds() -> None:
-    reached = reached_by([*range(3), *range(7, 10), *range(100, 145)])
+    reached = reached_by([*range(3), *range(7, 10), *range(100, 112)])
     # One seed in twenty-five reaches the rarest, and which one does changes with whatever takes another turn.
-    for seed in range(145, 400):
+    for seed in range(112, 400):
         if reached >= RARELY:
             break
         reached |= reached_by([seed])

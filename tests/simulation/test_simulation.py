@@ -39,12 +39,17 @@ SOMETIMES = {
 }
 """A run that never got into these states has proved less than it says."""
 
+SEEDS = 4
+"""At least this number of each row is run, and more until all those states were reached."""
+
 
 @pytest.mark.long(minutes=2)
 @pytest.mark.parametrize("seeds", [range(8), range(100, 108)], ids=["0-7", "100-107"])
 def test_everything_holds_in_simulated_weeks(seeds: range) -> None:
     reached: collections.Counter[str] = collections.Counter()
-    for seed in seeds:
+    for number, seed in enumerate(seeds):
+        if number >= SEEDS and set(reached) >= SOMETIMES:
+            break
         print(f"seed {seed}: python -m tests.simulation.run --seeds 1 --start {seed}")
         reached += Simulation(seed).run().reached
     assert set(reached) >= SOMETIMES, f"never reached: {sorted(SOMETIMES - set(reached))}"

@@ -234,7 +234,8 @@ def any_steps(kinds: Sequence[str]) -> st.SearchStrategy[list[Step]]:
     )
 
 
-many = settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+many = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+"""Each commit draws others: many commits try more than one long run does."""
 
 
 def in_turn(ones: list[Step], others: list[Step]) -> list[Step]:
@@ -243,14 +244,14 @@ def in_turn(ones: list[Step], others: list[Step]) -> list[Step]:
     return [step for pair in pairs for step in pair if step is not None]
 
 
-@pytest.mark.long(minutes=5)
+@pytest.mark.long(minutes=2)
 @many
 @given(st.builds(in_turn, any_steps(KINDS), any_steps(KINDS_OF_TALK)))
 def test_any_history_of_guilds_and_of_talk(steps: list[Step]) -> None:
     carry_out(WitnessedTalk, steps, compared_every=10, restarted=False)
 
 
-@pytest.mark.long(minutes=2)
+@pytest.mark.long(minutes=1)
 @many
 @given(any_steps([kind for kind, _ in people_history.KINDS]))
 def test_any_history_of_people(steps: list[Step]) -> None:
