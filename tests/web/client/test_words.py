@@ -16,6 +16,7 @@ from tests.web.client.node import CLIENT, NodeProcess, running_node
 SAID: Final = re.compile(r"\btn?\(\s*\"([^\"]+)\"")
 PLACE: Final = re.compile(r"\{(\w+)\}")
 KEY: Final = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+")
+OF_THE_BROWSER: Final = re.compile(r"new Intl\.\w+\(\s*(?:undefined|\[\]|\))|\.toLocale\w+\(\s*(?:undefined|\[\]|\))")
 LANGUAGES: Final = sorted(path.stem for path in (CLIENT / "words").glob("*.json"))
 LISTED: Final = re.compile(r"""tag: "([^"]+)", name: "([^"]+)", isReviewed: (true|false)""")
 READ: Final = [
@@ -47,6 +48,14 @@ def places(entry: str | dict[str, str]) -> set[str]:
 def node_process() -> Iterator[NodeProcess]:
     with running_node() as node:
         yield node
+
+
+def test_no_form_of_words_is_in_the_language_of_the_browser() -> None:
+    """Lists, numbers and moments are written by the language that was chosen."""
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in CLIENT.rglob("*.js")}
+    assert {
+        name: OF_THE_BROWSER.findall(script) for name, script in scripts.items() if OF_THE_BROWSER.search(script)
+    } == {}
 
 
 def test_every_catalogue_is_a_language_that_can_be_chosen() -> None:

@@ -63,6 +63,11 @@ export function listOf(entries) {
   return made("list", (language) => new Intl.ListFormat(language)).format(entries);
 }
 
+/** Names in a row, without an "and". @param {Iterable<string>} names */
+export function rowOf(names) {
+  return made("row", (language) => new Intl.ListFormat(language, { type: "unit", style: "short" })).format(names);
+}
+
 /** @param {number} value */
 export function number(value) {
   return made("number", (language) => new Intl.NumberFormat(language)).format(value);

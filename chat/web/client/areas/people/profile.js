@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
+import { listOf } from "../../words/dates.js";
 import { writeTo } from "../../views/dialogs/write_to.js";
 import { drawn } from "../../views/messages/body.js";
 import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
@@ -134,9 +135,7 @@ export function open({ app, userId, guildId, anchor }) {
       ...guilds.map((guild) => plainName(guild.properties["name"] ?? "")),
       ...friends.map((user) => plainName(user.global_name || user.username)),
     ];
-    return [
-      section(t("profile.mutual"), h("p", { class: "small" }, h("bdi", {}, new Intl.ListFormat().format(names)))),
-    ];
+    return [section(t("profile.mutual"), h("p", { class: "small" }, h("bdi", {}, listOf(names))))];
   }
 
   function note() {

@@ -1,5 +1,6 @@
 // What channels are called and which sign they have.
 
+import { rowOf } from "../../words/dates.js";
 import { plainName } from "./people.js";
 
 /** @typedef {import("../../store/shapes.js").Channel} Channel */
@@ -43,5 +44,5 @@ export function othersOf(state, channel) {
 export function nameOfChannel(state, channel) {
   if (channel.name) return plainName(channel.name);
   const names = othersOf(state, channel).map((user) => plainName(user.global_name || user.username || ""));
-  return new Intl.ListFormat(undefined, { type: "unit", style: "short" }).format(names);
+  return rowOf(names);
 }
