@@ -15,6 +15,7 @@ const MORNING = 9;
 /** @param {{app: App, anchor: Element, channelId: string, hand: Hand}} parts */
 export function open({ app, anchor, channelId, hand }) {
   const now = app.now();
+  const [tomorrow, monday] = [morning(now + DAY_MS), morning(nextMonday(now))];
   /** @param {number} at */
   const schedule = (at) =>
     hand((draft) => app.acts.scheduled.schedule(channelId, draft, at)).then(() => {
@@ -32,8 +33,9 @@ export function open({ app, anchor, channelId, hand }) {
     anchor,
     [
       soon(now + HOUR_MS, (when) => t("later.hour", when)),
-      soon(morning(now + DAY_MS), (when) => t("later.tomorrow", when)),
-      soon(morning(nextMonday(now)), (when) => t("later.monday", when)),
+      soon(tomorrow, (when) => t("later.tomorrow", when)),
+      // On a Sunday they are one moment.
+      ...(monday === tomorrow ? [] : [soon(monday, (when) => t("later.monday", when))]),
       { label: t("later.choose"), icon: "calendar", run: () => choose(app, now + HOUR_MS, own, schedule) },
       null,
       { label: t("scheduled.title"), icon: "list", run: () => app.open("scheduled") },

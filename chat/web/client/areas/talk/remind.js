@@ -12,6 +12,7 @@ const AHEAD_MS = 365 * DAY_MS;
 /** @param {{app: App, anchor: Element, channelId: string, messageId: string}} parts */
 export function open({ app, anchor, channelId, messageId }) {
   const now = app.now();
+  const [tomorrow, monday] = [morning(now + DAY_MS), morning(nextMonday(now))];
   const list = () => app.open("reminders");
   /** @param {number} at */
   async function remind(at) {
@@ -31,8 +32,9 @@ export function open({ app, anchor, channelId, messageId }) {
       soon(now + MINUTES_MS, (when) => t("remind.minutes", when)),
       soon(now + HOUR_MS, (when) => t("later.hour", when)),
       soon(now + 3 * HOUR_MS, (when) => t("remind.hours", when)),
-      soon(morning(now + DAY_MS), (when) => t("later.tomorrow", when)),
-      soon(morning(nextMonday(now)), (when) => t("remind.week", when)),
+      soon(tomorrow, (when) => t("later.tomorrow", when)),
+      // On a Sunday they are one moment.
+      ...(monday === tomorrow ? [] : [soon(monday, (when) => t("remind.week", when))]),
       { label: t("later.choose"), icon: "calendar", run: () => choose(app, now + HOUR_MS, own, remind) },
       null,
       { label: t("reminders.title"), icon: "list", run: list },
