@@ -33,8 +33,8 @@ export function open({ message, source }) {
   original.setAttribute("aria-label", t("viewer.original"));
   original.title = t("viewer.original");
   const close = iconButton("close", t("layers.close"), () => element.close());
-  const before = iconButton("chevron-back", t("viewer.before"), () => step(-1), { forward: true });
-  const after = iconButton("chevron-forward", t("viewer.after"), () => step(1), { forward: true });
+  const before = iconButton("chevron-back", t("viewer.before"), () => step(-1));
+  const after = iconButton("chevron-forward", t("viewer.after"), () => step(1));
   const bar = h("div", { class: "viewer-bar" }, count, h("span", { class: "head-room" }), save, original, close);
   const element = h("dialog", { class: "viewer", "aria-label": t("viewer.name") }, bar, before, ground, after, words);
   before.classList.add("viewer-step");

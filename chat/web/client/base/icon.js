@@ -4,15 +4,17 @@ import { h } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** What points along the lines of a text, and turns round where writing runs from the right. */
+const ALONG = new Set(["back", "chevron-back", "chevron-forward", "forward", "leave", "list", "reply", "send"]);
+
 /**
- * A sign by its name in icons.svg. One that points forward turns round where writing runs from the right.
+ * A sign by its name in icons.svg.
  * @param {string} name
- * @param {{forward?: boolean}} [options]
  * @returns {SVGSVGElement}
  */
-export function icon(name, { forward = false } = {}) {
+export function icon(name) {
   const picture = document.createElementNS(SVG, "svg");
-  picture.setAttribute("class", forward ? "icon forward" : "icon");
+  picture.setAttribute("class", ALONG.has(name) ? "icon along" : "icon");
   picture.setAttribute("aria-hidden", "true");
   const use = document.createElementNS(SVG, "use");
   use.setAttribute("href", `${document.body.dataset["client"]}/icons.svg#${name}`);
@@ -25,9 +27,8 @@ export function icon(name, { forward = false } = {}) {
  * @param {string} sign
  * @param {string} label
  * @param {(event: Event) => void} [press]
- * @param {{forward?: boolean}} [options]
  */
-export function iconButton(sign, label, press = () => {}, options = {}) {
+export function iconButton(sign, label, press = () => {}) {
   const attributes = { type: "button", class: "icon-button", "aria-label": label, title: label, click: press };
-  return h("button", attributes, icon(sign, options));
+  return h("button", attributes, icon(sign));
 }

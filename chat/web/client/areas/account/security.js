@@ -30,6 +30,6 @@ function row(title, words, place) {
   const text = h("div", { class: "settings-row-words" }, h("h3", {}, title), h("p", { class: "small muted" }, words));
   const label = t("security.change_one", { title });
   const link = h("a", { class: "button", href: `/settings#${place}`, "aria-label": label });
-  link.append(t("security.change"), icon("chevron-forward", { forward: true }));
+  link.append(t("security.change"), icon("chevron-forward"));
   return h("li", { class: "settings-row" }, text, link);
 }

@@ -53,7 +53,7 @@ export function open({ app, ground, back, isWanted }) {
   const mine = h("p", { class: "small muted", id: "friend-mine" });
   field.setAttribute("aria-describedby", "friend-mine");
   form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), mine, said);
-  const returns = iconButton("back", t("head.back"), back, { forward: true });
+  const returns = iconButton("back", t("head.back"), back);
   returns.classList.add("narrow-only");
   const head = h(
     "header",

@@ -17,7 +17,7 @@ export function open({ app, ground, back, isWanted }) {
   if (!isWanted()) return;
   const me = app.store.read.users.get(app.store.read.session.me);
   const name = plainName(me?.global_name || me?.username || "");
-  const returns = iconButton("back", t("head.back"), back, { forward: true });
+  const returns = iconButton("back", t("head.back"), back);
   returns.classList.add("narrow-only");
   const ways = [
     way("invite", t("new_guild.join"), t("welcome.join"), () => join(app)),

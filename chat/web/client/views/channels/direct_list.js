@@ -30,26 +30,24 @@ export function makeDirectList(app) {
     h("span", { class: "clip" }, t("direct.friends")),
   );
   const begin = iconButton("add", t("conversation.begin"), () => app.open("conversation"));
-  const mentions = keptButton("at", t("kept.mentions"), "mentions");
-  const saved = keptButton("bookmark", t("kept.saved"), "saved");
-  const reminders = iconButton("clock", t("reminders.title"), () => app.open("reminders"));
+  const mentions = act("at", t("kept.mentions"), () => app.open("kept", { which: "mentions", anchor: mentions }));
+  const saved = act("bookmark", t("kept.saved"), () => app.open("kept", { which: "saved", anchor: saved }));
+  const reminders = act("clock", t("reminders.title"), () => app.open("reminders"));
   const empty = h("p", { class: "side-empty small muted" }, t("direct.empty"));
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("direct.name") });
   element.append(
-    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), begin, mentions, saved, reminders),
+    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), begin),
     friends,
+    mentions,
+    saved,
+    reminders,
     empty,
     rows,
   );
 
-  /**
-   * @param {string} sign
-   * @param {string} label
-   * @param {"saved" | "mentions"} which
-   */
-  function keptButton(sign, label, which) {
-    const button = iconButton(sign, label, () => app.open("kept", { which, anchor: button }));
-    return button;
+  /** @param {string} sign @param {string} label @param {() => unknown} click @returns {HTMLElement} */
+  function act(sign, label, click) {
+    return h("button", { type: "button", class: "channel-link", click }, icon(sign), h("span", { class: "clip" }, label));
   }
 
   function draw() {

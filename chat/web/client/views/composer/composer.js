@@ -78,7 +78,7 @@ export function makeComposer({
   const smile = iconButton("emoji", t("composer.emoji"));
   const stick = iconButton("sticker", t("composer.sticker"));
   const poll = iconButton("poll", t("composer.poll"), ask);
-  const send = iconButton("send", t("composer.send"), undefined, { forward: true });
+  const send = iconButton("send", t("composer.send"));
   send.type = "submit";
   send.classList.add("send");
   send.setAttribute("aria-keyshortcuts", "Alt+Enter");

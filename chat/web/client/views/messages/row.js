@@ -166,7 +166,7 @@ export function makeRow(place) {
   function reply(message) {
     if (message.type !== 19) return null;
     const answered = message.referenced_message;
-    if (!answered) return h("p", { class: "reply" }, icon("reply", { forward: true }), t("message.answered_gone"));
+    if (!answered) return h("p", { class: "reply" }, icon("reply"), t("message.answered_gone"));
     const said = saidIn(answered);
     const shown = said ? plainName(quoted(said, place).slice(0, 160)) : t("message.answered_file");
     const name = nameOf(place, answered.author);
@@ -174,7 +174,7 @@ export function makeRow(place) {
     return h(
       "button",
       { type: "button", class: "reply", "aria-label": label, "data-act": "jump", "data-id": answered.id },
-      icon("reply", { forward: true }),
+      icon("reply"),
       h("bdi", { class: "reply-name" }, name),
       h("span", { class: "clip" }, shown),
     );

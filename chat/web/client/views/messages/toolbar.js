@@ -17,7 +17,7 @@ export function makeToolbar(ground, rows, act) {
   const edit = button("edit", t("message.edit"), icon("edit"));
   const buttons = [
     button("pick", t("message.react"), icon("reaction")),
-    button("reply", t("message.reply"), icon("reply", { forward: true })),
+    button("reply", t("message.reply"), icon("reply")),
     edit,
     button("menu", t("message.more"), icon("more")),
   ];

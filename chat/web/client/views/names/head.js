@@ -24,7 +24,7 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   const heading = h(isBeside ? "h2" : "h1", { class: "talk-name clip", tabindex: "-1" });
   const topic = h("button", { type: "button", class: "topic clip small", click: showTopic });
   const sign = h("span", { class: "head-sign" });
-  const returns = iconButton("back", t("head.back"), back, { forward: true });
+  const returns = iconButton("back", t("head.back"), back);
   returns.classList.add("narrow-only");
   const members = iconButton("member", t("head.members"), toggleMembers);
   members.dataset["toggle"] = "members";
@@ -35,7 +35,7 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   );
   const above = store.read.channels.get(store.read.channels.get(channelId)?.parent_id ?? "");
   const isThread = !!store.read.channels.get(channelId)?.["thread_metadata"];
-  const crumb = isThread && !isBeside && above ? [crumbTo(above), icon("chevron-forward", { forward: true })] : [];
+  const crumb = isThread && !isBeside && above ? [crumbTo(above), icon("chevron-forward")] : [];
   const start = isBeside ? [sign] : [returns, ...(crumb.length > 0 ? crumb : [sign])];
   const element = h("header", { class: "talk-head" }, ...start, heading, topic, h("span", { class: "head-room" }));
   const isPlain = [0, ANNOUNCEMENTS].includes(store.read.channels.get(channelId)?.type ?? -1);

@@ -35,7 +35,7 @@ export function makeSettings({ app, title, path, pages, foot = [] }) {
   const list = h("ul", { class: "settings-list" });
   const heading = h("h1", { tabindex: "-1" });
   const content = h("div", { class: "settings-content" });
-  const back = iconButton("back", t("settings.back"), () => go(""), { forward: true });
+  const back = iconButton("back", t("settings.back"), () => go(""));
   back.classList.add("settings-back");
   const head = h("header", { class: "settings-head" }, back, heading, iconButton("close", t("settings.close"), leave));
   const listHead = h("div", { class: "settings-head settings-title" }, h("p", {}, title), closing());
