@@ -29,6 +29,9 @@ TEXTS: Final = (
     ":+1:",
     "#gen",
     "/shrug",
+    "/",
+    "/plant",
+    "/hello",
     "12",
     "https://example.org/beds",
     "a word " * 40,
@@ -231,6 +234,7 @@ class Drawing:
 PLACES: Final = (
     *("@me", "@me/friends", "@me/settings", "GUILD", "GUILD/settings", "GUILD/general", "GUILD/forum", "GUILD/seeds"),
     *("GUILD/voice", "GUILD/news", "GUILD/slow", "@me/direct", "OTHER", "GUILD/1", "1/1", "GUILD/settings/roles"),
+    *("GUILD/adults", "GUILD/harbour", "@me/group", "GUILD/settings/old_names", "@me/settings/appearance"),
 )
 
 

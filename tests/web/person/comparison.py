@@ -121,7 +121,8 @@ def differences(shown: Picture, anew: Picture) -> list[str]:
     found += [f"differs: member {at}: {one[at]!r}, anew {other[at]!r}" for at in both if one[at] != other[at]]
     for key in [key for key in shown["ids"] if key in anew["rows"]]:
         one, other = dict(shown["rows"][key]), dict(anew["rows"][key])
-        if key in (shown["ids"][0], anew["ids"][0]):  # what stands above it may not be mounted
+        # What stands above it may not be mounted, or only this person sees it.
+        if key in (shown["ids"][0], anew["ids"][0], *shown["parted"]):
             one.pop("first"), other.pop("first")
             one["author"] = other["author"]
             one["colour"] = other["colour"]

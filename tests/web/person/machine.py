@@ -23,7 +23,16 @@ from tests.web.person.world import World
 
 WIDTHS: Final = (360, 768, 1024, 1280, 1920)
 COMPARED_EVERY: Final = 40
-BEGINNINGS: Final = ("GUILD/general", "GUILD/general", "@me", "GUILD/seeds", "@me/friends", "GUILD/forum", "GUILD")
+BEGINNINGS: Final = (
+    "GUILD/general",
+    "GUILD/general",
+    "@me",
+    "GUILD/seeds",
+    "@me/friends",
+    "GUILD/forum",
+    "GUILD",
+    "GUILD/adults",
+)
 
 
 Draw = Callable[[Look, PersonsBrowser], Act]

@@ -5,9 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from urllib.error import HTTPError
 from urllib.parse import quote
 
+from tests.web.person.furnishing import poll, sends_file
+from tests.web.person.listening_bot import SAID
 from tests.web.person.world import World
 
 Detail = dict[str, Any]
@@ -27,7 +32,7 @@ TITLES: Final = ("beds", "حديقة", "a name that is long " * 4, "\N{SEEDLING}
 COLOURS: Final = (0, 0xFFFFFF, 0x000001, 0x2E7D32)
 WHO: Final = ("bob", "carol", "bot", "alice")
 MENTIONS: Final = re.compile(r"<@[!&]?\d+>|@everyone|@here")
-CHANNELS: Final = ("open", "open", "open", "general", "seeds", "long", "arabic", "direct", "forum", "slow")
+CHANNELS: Final = ("open", "open", "open", "general", "seeds", "long", "arabic", "direct", "group", "forum", "slow")
 
 Do = Callable[[World, Detail, str], Any]
 
@@ -148,6 +153,38 @@ def _status(world: World, detail: Detail, channel_id: str) -> Any:
     return world.may(detail["whom"], "PATCH", "/users/@me/settings", {"status": status})
 
 
+def _asks(world: World, detail: Detail, channel_id: str) -> Any:
+    body = poll(detail["title"], "green", "black", "حديقة", several=detail["nth"] % 2 == 0)
+    return world.may(detail["who"], "POST", f"/channels/{channel_id}/messages", body)
+
+
+def _votes(world: World, detail: Detail, channel_id: str) -> Any:
+    """In the newest poll of the channel; every third time it is a vote that is taken back, or the end."""
+    found = world.may(detail["who"], "GET", f"/channels/{channel_id}/messages?limit=50") or []
+    asked = next((one for one in found if one.get("poll")), None)
+    if asked is None:
+        return None
+    of_poll = f"/channels/{channel_id}/polls/{asked['id']}"
+    if detail["nth"] == 9:
+        return world.may("alice", "POST", f"{of_poll}/expire")
+    answers = [] if detail["nth"] % 3 == 0 else [str(1 + detail["nth"] % 2)]
+    return world.may(detail["who"], "PUT", f"{of_poll}/answers/@me", {"answer_ids": answers})
+
+
+def _bot_says(world: World, detail: Detail, channel_id: str) -> Any:
+    return world.may("bot", "POST", f"/channels/{channel_id}/messages", SAID[detail["nth"] % len(SAID)])
+
+
+def _sends_file(world: World, detail: Detail, channel_id: str) -> Any:
+    with suppress(HTTPError):
+        sends_file(world, detail["who"], channel_id, f"{detail['title']}.txt", detail["words"].encode())
+
+
+def _time_out(detail: Detail, world: World) -> Any:
+    until = datetime.now(UTC) + timedelta(minutes=10)
+    return {"communication_disabled_until": until.isoformat() if detail["nth"] % 2 else None}
+
+
 # What it is, how it is told, how often among the others, what does it.
 TABLE: Final[dict[str, tuple[str, int, Do]]] = {
     "says": ("{who} says {words!r} in {channel}", 12, _says),
@@ -175,6 +212,13 @@ TABLE: Final[dict[str, tuple[str, int, Do]]] = {
     "thread": ("{who} starts a thread in {channel}", 2, _thread),
     "friend": ("carol asks for friendship or takes it back", 1, _friend),
     "status": ("{whom} chooses another status", 2, _status),
+    "asks": ("{who} asks {title!r} in {channel}", 2, _asks),
+    "votes": ("{who} votes in {channel}", 4, _votes),
+    "bot": ("the bot says something in {channel}", 2, _bot_says),
+    "file": ("{who} sends a file to {channel}", 2, _sends_file),
+    "gate": ("{channel} is for adults, or no longer", 1, _of_channel("PATCH", lambda d: {"nsfw": d["nth"] % 2 == 0})),
+    "slow": ("{channel} becomes slow", 1, _of_channel("PATCH", lambda d: {"rate_limit_per_user": d["nth"] * 3})),
+    "quiet": ("{whom} may not speak for a while", 2, _of_member(_time_out)),
 }
 
 

@@ -69,9 +69,13 @@
 
   person.picture = () => JSON.stringify(pictured());
 
+  const isOwn = (article) => article.querySelector(".only-you") !== null;
+
   function pictured() {
     // Rows of the list alone: what is found or pinned shows some of them once more.
-    const articles = [...document.querySelectorAll("#talk .messages .rows > .slot > article.row[data-id]:not([data-id=''])")];
+    // What only this person sees is in no history.
+    const listed = document.querySelectorAll("#talk .messages .rows > .slot > article.row[data-id]:not([data-id=''])");
+    const articles = [...listed].filter((one) => !isOwn(one));
     const members = document.querySelector(".members");
     const shown = members?.checkVisibility() ? [...members.querySelectorAll("[aria-posinset]")] : [];
     return {
@@ -89,6 +93,7 @@
       panel: words(document.querySelector(".panel .panel-words")),
       members: Object.fromEntries(shown.map((one) => [one.ariaPosInSet, member(one)])),
       ids: articles.map((one) => one.dataset.id),
+      parted: [...listed].filter((one, at) => at > 0 && isOwn(listed[at - 1])).map((one) => one.dataset.id),
       rows: Object.fromEntries(articles.map((one) => [one.dataset.id, row(one)])),
       waiting: document.querySelectorAll("article.row.sending").length,
       failed: document.querySelectorAll("article.row.failed").length,

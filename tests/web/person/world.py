@@ -1,5 +1,5 @@
-"""The world that a PersonMachine lives in: two communities, people with names of every sort, a bot, conversations; made
-once on a `chat dev`, and put back before each example."""
+"""The world that a PersonMachine lives in: two communities, people with names of every sort, a bot that answers,
+conversations; made once on a `chat dev`, and put back before each example."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from urllib.parse import quote
 from PIL import Image
 
 from tests.web.browsing import Instance
+from tests.web.person.furnishing import furnish
+from tests.web.person.listening_bot import SAID, ListeningBot
 
 SNAPSHOT: Final = "person"
 THREADS: Final = {"X-Service-Features": "channel_threads"}
@@ -34,11 +36,16 @@ TALK: Final = (
 )
 
 
-def picture_address() -> str:
-    """A small picture as a data address."""
+def picture() -> bytes:
+    """A small picture."""
     target = io.BytesIO()
     Image.new("RGB", (96, 96), (60, 130, 80)).save(target, "PNG")
-    return "data:image/png;base64," + base64.b64encode(target.getvalue()).decode()
+    return target.getvalue()
+
+
+def picture_address() -> str:
+    """The same as a data address."""
+    return "data:image/png;base64," + base64.b64encode(picture()).decode()
 
 
 class World:
@@ -54,6 +61,9 @@ class World:
         self.guild_id = self.other_id = ""
         self.channels: Final[dict[str, str]] = {}
         self.roles: Final[dict[str, str]] = {}
+        self.bot: Final = ListeningBot(
+            self.call, home.world["base_url"], self.tokens["bot"], home.world["bot"]["application_id"]
+        )
         self._make()
         home.call("PUT", f"/v1/_dev/snapshots/{SNAPSHOT}", {})
 
@@ -71,6 +81,7 @@ class World:
     def put_back(self) -> None:
         """Everything is as it was made."""
         self.home.call("POST", f"/v1/_dev/snapshots/{SNAPSHOT}/restore", {})
+        self.bot.comes()
 
     # How it is made
 
@@ -89,6 +100,10 @@ class World:
         self._channels()
         self._people()
         self._talk()
+        furnish(self, picture_address(), picture())
+        self.bot.registers()
+        for body in SAID:
+            self.call("bot", "POST", f"/channels/{self.channels['general']}/messages", body)
 
     def _guild(self, name: str, others: tuple[str, ...]) -> str:
         guild = self.call("alice", "POST", "/guilds", {"name": name})
@@ -105,9 +120,7 @@ class World:
 
     def _bot(self) -> None:
         body = {"client_id": self.ids["bot"], "guild_id": self.guild_id, "permissions": "0", "scope": "bot"}
-        self.may("alice", "POST", "/oauth2/authorize/consent", {**body, "response_type": "code"})
-        if self.may("bot", "GET", f"/channels/{self.channels['general']}") is None:
-            del self.tokens["bot"]
+        self.call("alice", "POST", "/oauth2/authorize/consent", {**body, "response_type": "code"})
 
     def _channel(self, key: str, **body: Any) -> str:
         made = self.call("alice", "POST", f"/guilds/{self.guild_id}/channels", body)
@@ -142,6 +155,8 @@ class World:
         self.call("bob", "POST", f"/users/@me/relationships/{self.ids['alice']}")
         self.call("alice", "PUT", f"/users/@me/relationships/{self.ids['bob']}", {})
         self.call("carol", "POST", f"/users/@me/relationships/{self.ids['alice']}")
+        self.call("carol", "POST", f"/users/@me/relationships/{self.ids['bob']}")
+        self.call("bob", "PUT", f"/users/@me/relationships/{self.ids['carol']}", {})
 
     def _talk(self) -> None:
         general, seeds = self.channels["general"], self.channels["seeds"]
@@ -160,13 +175,12 @@ class World:
         for at in range(6):
             post = {"name": f"question {at} " + "about beds " * at, "message": {"content": "How do I **start**?"}}
             self.call("bob", "POST", f"/channels/{self.channels['forum']}/threads", post)
-        for name, recipients in (("direct", ["bob"]), ("group", ["bob", "carol"])):
-            people = [self.ids[one] for one in recipients]
-            body = {"recipient_id": people[0]} if len(people) == 1 else {"recipients": people}
-            made = self.may("alice", "POST", "/users/@me/channels", body)
-            if made is not None:
-                self.channels[name] = made["id"]
-                self.says("bob", made["id"], f"hello in the {name}")
+        for name, body in (
+            ("direct", {"recipient_id": self.ids["alice"]}),
+            ("group", {"recipients": [self.ids["alice"], self.ids["carol"]]}),
+        ):
+            self.channels[name] = self.call("bob", "POST", "/users/@me/channels", body)["id"]
+            self.says("bob", self.channels[name], f"hello in the {name}")
 
     def says(self, who: str, channel_id: str, text: str) -> str:
         """The id of a new message."""
