@@ -47,7 +47,8 @@ export function makeDirectList(app) {
 
   /** @param {string} sign @param {string} label @param {() => unknown} click @returns {HTMLElement} */
   function act(sign, label, click) {
-    return h("button", { type: "button", class: "channel-link", click }, icon(sign), h("span", { class: "clip" }, label));
+    const words = h("span", { class: "clip" }, label);
+    return h("button", { type: "button", class: "channel-link", click }, icon(sign), words);
   }
 
   function draw() {
