@@ -35,7 +35,7 @@ export function makeGuildActs({ store, rest, now }) {
   function override(guildId, channelId, change) {
     const known = store.read.guildSettings.get(guildId)?.["channel_overrides"] ?? {};
     return settings(guildId, {
-      channel_overrides: { [channelId]: { ...PLAIN_OVERRIDE, ...known[channelId], ...change } },
+      channel_overrides: { ...known, [channelId]: { ...PLAIN_OVERRIDE, ...known[channelId], ...change } },
     });
   }
 
