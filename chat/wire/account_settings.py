@@ -114,6 +114,8 @@ class UserSettings(TypedDict):
     """Which of three ways of writing the time clients use, from 0 to 2; 0 follows the language."""
     quiet_hours: QuietHours | None
     """When the account is not told of messages, day by day; null for never."""
+    person_notifications: dict[Snowflake, Annotated[int, among(0, 2)]]
+    """Which messages of single accounts notify, by their ids: 0 all, 2 none; of others as their places are set."""
     developer_mode: bool
     """Whether clients offer ids to copy."""
     trusted_domains: list[str]

@@ -14,6 +14,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from chat.testing.gateway_client import GatewayClient
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
 from tests.accounts.push_service import Browser, PushService, subscribe
@@ -73,6 +74,12 @@ class Told:
 async def told(chat_world: World, push_service: PushService, browser: Browser) -> Told:
     await subscribe(chat_world.bob, browser, f"{push_service.origin}/bob")
     return Told(chat_world, push_service, browser)
+
+
+async def goes_away(client: GatewayClient) -> None:
+    """Leave the client open, and use it no more."""
+    await client.send(3, {"status": "online", "afk": True})
+    await client.expect("SESSIONS_REPLACE", where=lambda data: all(session["afk"] for session in data))
 
 
 async def set_guild(world: World, **settings: object) -> None:
@@ -302,6 +309,45 @@ async def test_nobody_is_told_while_a_client_is_in_use(chat_world: World, told: 
     await client.send(3, {"status": "invisible", "afk": True})
     await client.expect("SESSIONS_REPLACE", where=lambda data: data[0]["status"] == "invisible")
     await told.nothing()
+
+
+async def test_one_person_is_always_heard_of_and_another_never(chat_world: World, told: Told) -> None:
+    alice, bob, carol, path = chat_world.alice, chat_world.bob, chat_world.carol, "/v1/users/@me/settings"
+    at_bob = await bob.connect()
+    chosen = {alice.id: 0, "7": 2}
+    assert (await bob.rest.patch(path, {"person_notifications": chosen})).expect(200)["person_notifications"] == chosen
+    assert (await at_bob.expect("USER_SETTINGS_UPDATE")).data["person_notifications"] == chosen
+    await goes_away(at_bob)
+
+    # One that is chosen is heard of where everything is muted, others are not.
+    await set_guild(chat_world, muted=True, channel_overrides={chat_world.channel_id: {"message_notifications": 2}})
+    (await carol.rest.send_message(chat_world.channel_id, f"<@{bob.id}> from carol")).expect(200)
+    (await alice.rest.send_message(chat_world.channel_id, "from alice")).expect(200)
+    assert (await told.message())["body"] == "from alice"
+    await set_guild(chat_world, mobile_push=False)
+    (await alice.rest.send_message(chat_world.channel_id, "not on telephones")).expect(200)
+    await told.nothing()
+
+    # One that is silenced is not heard of by name, nor in a conversation of two; no mention counts.
+    await set_guild(chat_world, muted=False, mobile_push=True, channel_overrides=None)
+    (await bob.rest.patch(path, {"person_notifications": {alice.id: 2}})).expect(200)
+    of_two = await conversation(alice, bob)
+    before = (await alice.rest.send_message(chat_world.channel_id, "unread")).expect(200)
+    (await bob.rest.acknowledge(chat_world.channel_id, before["id"])).expect(204)
+    (await alice.rest.send_message(chat_world.channel_id, f"<@{bob.id}> @everyone")).expect(200)
+    first = (await alice.rest.send_message(of_two, "psst")).expect(200)
+    (await alice.rest.send_message(of_two, "psst!")).expect(200)
+    await told.nothing()
+    at_bob = await bob.connect()
+    states = {state["id"]: state["mention_count"] for state in at_bob.ready["read_states"]}
+    assert (states[chat_world.channel_id], states.get(of_two, 0)) == (0, 0)
+    (await bob.rest.acknowledge(of_two, first["id"])).expect(204)
+    assert (await at_bob.expect("MESSAGE_ACK")).data["mention_count"] == 0
+    await goes_away(at_bob)
+
+    (await bob.rest.patch(path, {"person_notifications": {}})).expect(200)
+    (await alice.rest.send_message(of_two, "heard again")).expect(200)
+    assert (await told.message())["body"] == "heard again"
 
 
 async def test_quiet_hours_hold_for_devices(chat_world: World, push_service: PushService, told: Told) -> None:

@@ -38,6 +38,9 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"synced_preferences": ""}, {}),
     ({"synced_preferences": "AAAA"}, {}),
     ({"trusted_domains": ["*"]}, {}),
+    ({"person_notifications": {"5": 0, "6": 2}}, {}),
+    ({"person_notifications": {}}, {}),
+    ({"person_notifications": None}, {"person_notifications": {}}),
     ({"custom_status": {"text": "", "emoji_name": ""}}, {"custom_status": None}),
     (
         {"custom_status": {"text": "away", "expires_at": "2990-01-01T00:00:00Z", "emoji_id": "5", "emoji_name": "x"}},

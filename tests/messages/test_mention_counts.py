@@ -1,7 +1,8 @@
 """Counts of mentions over random histories: what read states say is what a naive recount of all messages says.
 
 Members write, edit and delete messages that name each other, a role, everyone and who is there; they read, forget,
-block, come and go online, take on and lay down the role, lose sight of a channel, and switch kinds of mentions off.
+block or silence each other, come and go online, take on and lay down the role, lose sight of a channel, and switch
+kinds of mentions off.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ steps = st.one_of(
     st.tuples(st.just("online"), people, st.booleans()),
     st.tuples(st.just("suppress"), people, st.sampled_from([SUPPRESS_EVERYONE, SUPPRESS_ROLES]), st.booleans()),
     st.tuples(st.just("block"), people, people, st.booleans()),
+    st.tuples(st.just("silence"), people, people, st.booleans()),
     st.tuples(st.just("sight"), people, places, st.booleans()),
 )
 
@@ -96,8 +98,13 @@ class Person:
     online: bool = False
     suppresses: set[str] = attrs.field(factory=set)
     blocks: set[int] = attrs.field(factory=set)
+    silences: set[int] = attrs.field(factory=set)
+    """Of whose messages the account wants no notification."""
     blind: set[int] = attrs.field(factory=set)
     read: dict[int, int] = attrs.field(factory=dict)
+
+    def hears(self, author: int) -> bool:
+        return author not in self.blocks | self.silences
 
 
 class History:
@@ -125,7 +132,7 @@ class History:
         person, naming = self.people[user], message.naming
         if user in message.told:
             return True
-        if message.place in person.blind or message.author in person.blocks:
+        if message.place in person.blind or not person.hears(message.author):
             return False
         all_count = SUPPRESS_EVERYONE not in person.suppresses
         as_role = naming.role and person.holds_role and SUPPRESS_ROLES not in person.suppresses
@@ -143,7 +150,7 @@ class History:
         told = frozenset(
             user
             for user in naming.users - {author}
-            if place not in self.people[user].blind and author not in self.people[user].blocks
+            if place not in self.people[user].blind and self.people[user].hears(author)
         )
         here = frozenset(user for user, person in enumerate(self.people) if person.online)
         message = Written(int(sent["id"]), place, author, naming, told, here)
@@ -229,6 +236,17 @@ class History:
                 relationships.put(connection, row)  # type: ignore[arg-type]
 
         await self.world.database.write(unit)
+
+    async def silence(self, user: int, other: int, silences: bool) -> None:
+        if user == other:
+            return
+        person = self.people[user]
+        (person.silences.add if silences else person.silences.discard)(other)
+        levels = {str(self.who[one].user_id): read_states.SILENCED for one in person.silences}
+        user_id = self.who[user].user_id
+        await self.world.database.write(
+            lambda connection: user_settings.put(connection, user_id, {"person_notifications": levels})
+        )
 
     async def sight(self, user: int, place: int, sees: bool) -> None:
         if user == 0:  # owners see everything

@@ -2,7 +2,8 @@
 among it (accounts.md, User guild settings; messages.md, Push notifications).
 
 What stands nearer counts more: the thread, its channel, the category, the guild as the account has set it, the guild's
-own default. What is muted at any of these places is silent, mentions included; a mute with an end is over then.
+own default. What is muted at any of these places is silent, mentions included; a mute with an end is over then. What
+the account has chosen for the author itself counts more than all places and their mutes.
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ class Listener:
     is_online: bool = False
     is_called: bool = False
     """Whether the message has one of the account's notification words."""
+    person_level: int | None = None
+    """What the account has chosen for the author's messages: ALL_MESSAGES or NO_MESSAGES."""
 
 
 def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
@@ -126,6 +129,8 @@ def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
     settings: Mapping[str, Any] = listener.settings or {}
     if not settings.get("mobile_push", True):
         return False
+    if listener.person_level is not None:
+        return listener.person_level == ALL_MESSAGES
     overrides = [found for place in message.places if (found := _override(settings, place)) is not None]
     own = listener.in_thread
     if any(_is_muted(chosen, now_ms) for chosen in (settings, *overrides)):

@@ -2,7 +2,7 @@
 
 Messages are seen as they are published, and their senders do not wait for this: what concerns accounts that have
 subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
-told when the message is for it (`chat.domain.accounts.notification_settings`), it sees the channel, has not blocked
+told when the message is for it (`chat.domain.accounts.notification_settings`), it sees the channel, has not silenced
 the author, has no quiet hours, and no client of it is in use. Where an administrator has disabled push notifications in
 a guild, nothing in it is told (guilds.md, Disabled operations).
 
@@ -122,6 +122,8 @@ class _PushFacts:
     subscriptions: Sequence[PushSubscription]
     called: frozenset[int]
     """Accounts of whose words the message has one."""
+    person_levels: Mapping[int, int]
+    """What accounts have chosen for the author's messages."""
 
 
 @define(kw_only=True, eq=False)
@@ -229,6 +231,7 @@ class PushNotifications:
                 frozenset() if member is None else member.role_ids,
                 self._presences.is_online(user_id),
                 user_id in found.called,
+                found.person_levels.get(user_id),
             )
             if is_notified(message, listener, now_ms):
                 told.add(user_id)
@@ -309,11 +312,10 @@ def _found(
     user_ids: Sequence[int],
     now_ms: int,
 ) -> _PushFacts:
-    unblocked = [
-        user_id
-        for user_id in read_states.without_blockers(connection, heard.author_id, user_ids)
-        if not is_quiet(user_settings.of_user(connection, user_id).get("quiet_hours"), now_ms)
-    ]
+    listening = read_states.that_listen(connection, heard.author_id, user_ids)
+    own = {user_id: user_settings.of_user(connection, user_id) for user_id in listening}
+    unblocked = [user_id for user_id in listening if not is_quiet(own[user_id].get("quiet_hours"), now_ms)]
+    person_levels = {user_id: _person_level(own[user_id], heard.author_id) for user_id in unblocked}
     if heard.data["type"] == MessageType.CALL:
         # Whom the caller may not make ring hears nothing on its devices either.
         author_id = heard.author_id
@@ -329,7 +331,13 @@ def _found(
         conversation=private_channels.by_id(connection, heard.channel_id) if state is None else None,
         subscriptions=push_subscriptions.of_users(connection, unblocked),
         called=called_by(heard.data["content"], notification_words.of_users(connection, unblocked)),
+        person_levels={user_id: level for user_id, level in person_levels.items() if level is not None},
     )
+
+
+def _person_level(settings: Mapping[str, Any], author_id: int) -> int | None:
+    level: int | None = settings.get("person_notifications", {}).get(str(author_id))
+    return level
 
 
 def _channel_seen(heard: _PublishedMessage) -> int:

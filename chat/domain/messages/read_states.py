@@ -27,7 +27,7 @@ from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
-from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, ChannelType, read_state_flags
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, read_state_flags
 from chat.registries.events import EventName
 from chat.store import threads
 from chat.store.accounts import user_settings
@@ -53,14 +53,12 @@ class Notified:
     user_ids: tuple[int, ...] = ()
     here_ids: tuple[int, ...] = ()
     mass: tuple[int, ...] = ()
-    may_be_blocked: bool = True
-    """Whether one of the accounts may have blocked the author, which in a conversation of two keeps it from writing."""
 
     def write(self, connection: sqlite3.Connection, message: Message) -> None:
         """In the unit that writes the message, after it: raise the counts of mentions."""
         counted = list(self.user_ids)
-        if counted and self.may_be_blocked:
-            counted = read_states.without_blockers(connection, message.author_id, counted)
+        if counted:
+            counted = read_states.that_listen(connection, message.author_id, counted)
         if counted and message.mentioned_user_ids:
             named = set(message.mentioned_user_ids)
             read_states.mark_counted(connection, message.id, [user_id for user_id in counted if user_id in named])
@@ -81,7 +79,7 @@ def notified_by(
     """
     if isinstance(access, PrivateChannelAccess):
         others = tuple(user_id for user_id in access.recipients if user_id != access.user_id)
-        return Notified(user_ids=others, may_be_blocked=access.channel.type != ChannelType.DM)
+        return Notified(user_ids=others)
     if not (counted.users or counted.role_ids or counted.everyone or counted.here):
         return None
     mass = [EVERYONE, *counted.role_ids] if counted.everyone else [*counted.role_ids]

@@ -313,6 +313,7 @@ DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
         "afk_timeout": 600,
         "time_format": 0,
         "quiet_hours": None,
+        "person_notifications": MappingProxyType({}),
         "developer_mode": False,
         "trusted_domains": (),
         "default_hide_muted_channels": False,

@@ -23,6 +23,9 @@ from chat.snowflake import EPOCH_MS
 BLOCKED: Final = 2
 """`relationships.type` of a block."""
 
+SILENCED: Final = 2
+"""The value of `person_notifications` in `user_settings.body` for somebody whose messages notify of nothing."""
+
 RECOUNTED: Final = 1_000
 """Mentions that are counted afresh at most: a greater number says nothing."""
 
@@ -38,6 +41,18 @@ KEPT: Final = 100
 _PRIVATE: Final = f"{int(ChannelType.DM)}, {int(ChannelType.GROUP_DM)}"
 _SPOKEN: Final = ", ".join(str(int(kind)) for kind in (MessageType.DEFAULT, MessageType.CALL, MessageType.REPLY))
 """Messages of conversations that count for all others there: what accounts say, and calls."""
+
+
+def _silences(user_id: str, author_id: str) -> str:
+    """An SQL condition on two expressions: what the author says does not count for the account, which has blocked it
+    or wants no notification of its messages."""
+    return f"""(
+        EXISTS (SELECT 1 FROM relationships
+                 WHERE user_id = {user_id} AND target_id = {author_id} AND type = {BLOCKED})
+        OR EXISTS (SELECT 1 FROM user_settings
+                    WHERE user_id = {user_id}
+                      AND json_extract(body, '$.person_notifications."' || {author_id} || '"') = {SILENCED}))
+    """  # noqa: S608 - our own names, here and where it is used
 
 
 @frozen
@@ -204,7 +219,8 @@ def take_back_mention(connection: sqlite3.Connection, channel_id: int, message_i
                  JOIN channels ON channels.id = recipients.channel_id AND channels.type IN ({_PRIVATE})
                  JOIN messages ON messages.id = ?2 AND messages.author_id <> recipients.user_id
                               AND messages.type IN ({_SPOKEN})
-                WHERE recipients.channel_id = ?1 AND (recipients.joined_at - {EPOCH_MS}) << 22 < ?2)
+                WHERE recipients.channel_id = ?1 AND (recipients.joined_at - {EPOCH_MS}) << 22 < ?2
+                  AND NOT {_silences("recipients.user_id", "messages.author_id")})
         """,  # noqa: S608 - our own numbers
         (channel_id, message_id),
     )
@@ -226,14 +242,11 @@ def take_back_from(connection: sqlite3.Connection, message_id: int, user_ids: Se
     )
 
 
-def without_blockers(connection: sqlite3.Connection, author_id: int, user_ids: Sequence[int]) -> list[int]:
-    """The accounts among these that have not blocked the author."""
+def that_listen(connection: sqlite3.Connection, author_id: int, user_ids: Sequence[int]) -> list[int]:
+    """The accounts among these that have neither blocked the author nor want no notification of its messages."""
     rows = connection.execute(
-        """
-        SELECT value FROM json_each(?1)
-         WHERE NOT EXISTS (SELECT 1 FROM relationships WHERE user_id = value AND target_id = ?2 AND type = ?3)
-        """,
-        (json.dumps(list(user_ids)), author_id, BLOCKED),
+        f"SELECT value FROM json_each(?1) WHERE NOT {_silences('value', '?2')}",  # noqa: S608
+        (json.dumps(list(user_ids)), author_id),
     )
     return [user_id for (user_id,) in rows]
 
@@ -243,7 +256,9 @@ def _count_after(connection: sqlite3.Connection, user_id: int, channel_id: int, 
     if kind in (ChannelType.DM, ChannelType.GROUP_DM):
         query = f"""
             SELECT 1 FROM messages
-             WHERE channel_id = ?2 AND id > ?3 AND author_id <> ?1 AND type IN ({_SPOKEN}) LIMIT ?4
+             WHERE channel_id = ?2 AND id > ?3 AND author_id <> ?1 AND type IN ({_SPOKEN})
+               AND NOT {_silences("?1", "messages.author_id")}
+             LIMIT ?4
         """  # noqa: S608 - our own numbers
     else:
         query = """
@@ -276,7 +291,7 @@ _COLUMNS: Final = ", ".join(f"mass_mentions.{field.name}" for field in attrs.fie
 
 # What names everyone, what names one of the account's roles, and what was for those online while it was: of each what
 # came after the account joined and, in its channel, after what it has read. Each starts at a place in a primary key.
-# What names the account itself counts as that already, and who blocks an author is not told by it.
+# What names the account itself counts as that already, and who has silenced an author is not told by it.
 _UNREAD: Final = f"""
     WITH joined AS (
         SELECT guild_id, (joined_at - {EPOCH_MS}) << 22 AS since_id FROM members WHERE user_id = ?1
@@ -303,8 +318,7 @@ _UNREAD: Final = f"""
        AND found.author_id <> ?1
        AND NOT EXISTS (SELECT 1 FROM message_mentions
                         WHERE message_id = found.message_id AND user_id = ?1 AND counted)
-       AND NOT EXISTS (SELECT 1 FROM relationships
-                        WHERE user_id = ?1 AND target_id = found.author_id AND type = {BLOCKED})
+       AND NOT {_silences("?1", "found.author_id")}
 """  # noqa: S608 - our own names, here and below
 
 

@@ -130,6 +130,7 @@ def settings_bodies() -> st.SearchStrategy[Body]:
             "afk_timeout": st.integers(0, 3_600),
             "trusted_domains": st.lists(st.sampled_from(["*", "example.com"]), max_size=2),
             "profile_privacy": st.integers(0, 2),
+            "person_notifications": st.dictionaries(snowflakes(), st.sampled_from([0, 2]), max_size=3),
             "synced_preferences": st.text("ABCabc012+/", max_size=100),
         },
     )
@@ -146,6 +147,7 @@ def invalid_settings_bodies() -> st.SearchStrategy[Body]:
         st.fixed_dictionaries({"restricted_guilds": st.lists(invalid_snowflakes(), min_size=1, max_size=3)}),
         st.fixed_dictionaries({"guild_folders": st.lists(all_but(dict), min_size=1, max_size=2)}),
         st.fixed_dictionaries({"custom_status": st.fixed_dictionaries({"text": st.just("x" * 129)})}),
+        st.fixed_dictionaries({"person_notifications": st.sampled_from([[], {"5": 1}, {"5": "0"}, {"x": 0}])}),
         st.fixed_dictionaries(
             {"custom_status": st.just({"text": "over already", "expires_at": "2001-01-01T00:00:00Z"})}
         ),

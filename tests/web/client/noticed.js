@@ -12,6 +12,7 @@ export function decided(drawn, message, now, words) {
   for (const channel of drawn.channels) state.channels.set(channel.id, channel);
   for (const id of drawn.joined) state.joined.add(id);
   for (const [id, type] of drawn.relationships) state.relationships.set(id, { type });
+  state.settings = /** @type {any} */ ({ person_notifications: drawn.persons });
   if (drawn.settings) state.guildSettings.set(String(drawn.guild?.id ?? null), drawn.settings);
   if (drawn.guild) {
     const members = new Map([[drawn.me, { user: { id: drawn.me }, roles: drawn.roles, nick: null }]]);

@@ -68,7 +68,8 @@ def server_says(
     if own is not None and place == "thread":
         muted, config = bool(own.mute.get("muted")), own.mute.get("mute_config")
         member = ThreadMember(THREAD, ME, 0, flags=own.flags, muted=muted, mute_config=config)
-    listener = Listener(ME, settings, member, frozenset(rest["roles"]), True, says_one_of(text, rest["words"]))
+    called = says_one_of(text, rest["words"])
+    listener = Listener(ME, settings, member, frozenset(rest["roles"]), True, called, rest["person"])
     return is_notified(HeardMessage(places, default, mentions, place == "thread"), listener, NOW)
 
 
@@ -96,6 +97,7 @@ def tab_says(
         "joined": [channel_id] if in_thread and own is not None else [],
         "relationships": [],
         "settings": settings,
+        "persons": {} if rest["person"] is None else {str(OTHER): rest["person"]},
         "guild": {"id": str(GUILD), "properties": properties} if in_guild else None,
         "roles": [str(role) for role in rest["roles"]],
     }
@@ -132,6 +134,7 @@ mentioned = st.builds(
     levels.filter(lambda level: level < 2),
     st.frozensets(st.sampled_from(ROLES)),
     words,
+    st.sampled_from([None, None, 0, 2]),
 )
 def test_a_tab_decides_as_the_server_does(
     node_process: NodeProcess,
@@ -143,8 +146,9 @@ def test_a_tab_decides_as_the_server_does(
     default: int,
     roles: frozenset[int],
     words: Sequence[str],
+    person: int | None,
 ) -> None:
-    rest = {"default": default, "roles": roles, "words": words}
+    rest = {"default": default, "roles": roles, "words": words, "person": person}
     expected = server_says(place, text, mentions, settings, own, **rest)
     assert tab_says(node_process, place, text, mentions, settings, own, **rest) is expected
 
@@ -193,6 +197,7 @@ def test_what_nobody_is_told_of(node_process: NodeProcess) -> None:
     }
     channels = [{"id": str(CHANNEL), "type": 1}]
     state: dict[str, Any] = {"me": str(ME), "channels": channels, "joined": [], "relationships": [], "roles": []}
+    state["persons"] = {}
 
     def decided(changed: Mapping[str, Any] = {}, **members: Any) -> object:
         return node_process.call("./noticed", "decided", {**state, **changed}, {**message, **members}, NOW, [])

@@ -35,6 +35,9 @@ SYNCED_PREFERENCES_LENGTH: Final = 65_536
 
 AFK_SECONDS_MAXIMUM: Final = 3_600
 
+PERSONS_MAXIMUM: Final = 1_000
+"""Accounts of which the settings may say whether their messages notify."""
+
 OVERRIDES_MAXIMUM: Final = 2_000
 """Channels and threads that one object may name."""
 
@@ -44,6 +47,7 @@ GUILD_SETTINGS_CHANGE: Final = Bucket("user:guild:settings", limit=40, window_ms
 
 Ids = Annotated[list[Snowflake], Items(0, LIST_MAXIMUM)]
 Notifications = Annotated[int, Range(0, 3)]
+AllOrNone = Literal[0, 2]
 Badges = Annotated[int, Range(0, 3)]
 Status = Literal["online", "idle", "dnd", "invisible"]
 Locale = Annotated[str, Length(2, 35), Pattern(re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII))]
@@ -86,7 +90,8 @@ class QuietHours:
 
 @frozen(kw_only=True)
 class ChangeSettings:
-    """The body of PATCH /v1/users/@me/settings; every member is a setting."""
+    """The body of PATCH /v1/users/@me/settings; every member is a setting. Lists and `person_notifications` are sent
+    whole."""
 
     status: Maybe[Status] = OMITTED
     status_resets_at: Maybe[Timestamp | None] = OMITTED
@@ -115,6 +120,7 @@ class ChangeSettings:
     afk_timeout: Maybe[Annotated[int, Range(0, AFK_SECONDS_MAXIMUM)]] = OMITTED
     time_format: Maybe[ZeroToTwo] = OMITTED
     quiet_hours: Maybe[QuietHours | None] = OMITTED
+    person_notifications: Maybe[Annotated[dict[Snowflake, AllOrNone], Items(0, PERSONS_MAXIMUM)] | None] = OMITTED
     developer_mode: Maybe[bool] = OMITTED
     trusted_domains: Maybe[Annotated[list[Domain], Items(0, LIST_MAXIMUM)]] = OMITTED
     default_hide_muted_channels: Maybe[bool] = OMITTED
@@ -180,6 +186,8 @@ def _wire(name: str, value: Any) -> Any:
     """A setting's new value as the wire shows it and the store keeps it."""
     if name in IDS:
         return [str(item) for item in value]
+    if name == "person_notifications":
+        return {str(user_id): level for user_id, level in (value or {}).items()}
     if name == "guild_folders":
         return [
             {**attrs.asdict(folder), "guild_ids": [str(guild_id) for guild_id in folder.guild_ids]} for folder in value

@@ -17,6 +17,16 @@ export function makeAccountSettingsActs({ store, rest }) {
     async settings(change) {
       store.apply("USER_SETTINGS_UPDATE", await rest.patch("/users/@me/settings", { body: change }));
     },
+    /**
+     * Which of somebody's messages notify: all, none, or (null) as their places are set.
+     * @param {string} userId
+     * @param {0 | 2 | null} level
+     */
+    async personNotifications(userId, level) {
+      const { [userId]: _, ...others } = store.read.settings?.["person_notifications"] ?? {};
+      const person_notifications = level === null ? others : { ...others, [userId]: level };
+      store.apply("USER_SETTINGS_UPDATE", await rest.patch("/users/@me/settings", { body: { person_notifications } }));
+    },
     /** Words that are worth a mention. @returns {Promise<string[]>} */
     words: async () => (await rest.get("/users/@me/notification-words")).words,
     /** @param {string[]} words @returns {Promise<string[]>} as they are kept */

@@ -1,15 +1,16 @@
 // Whether the account wants to be told of a message: the same decision as the server's for devices
 // (chat/domain/accounts/notification_settings.py). What stands nearer counts more: the thread, its channel, the
-// category, the guild as the account has set it, the guild's own default.
+// category, the guild as the account has set it, the guild's own default. What the account has chosen for the author
+// counts more than all of these, and more than what is muted.
 
 import { isEphemeral } from "./interactions.js";
+import { isSilenced, personLevel } from "./person_notices.js";
 import { isMuted } from "./unread.js";
 
 /** @typedef {import("./shapes.js").State} State */
 /** @typedef {import("./shapes.js").Message} Message */
 /** @typedef {Partial<import("wire").UserGuildSettings>} Settings */
 
-const BLOCKED = 2;
 const SUPPRESS_NOTIFICATIONS = 1 << 12;
 /** Plain messages, calls and replies. */
 const TOLD = new Set([0, 3, 19]);
@@ -35,13 +36,14 @@ const DIGIT = /\p{Nd}/u;
 export function isNotified(state, message, now, words) {
   const { me } = state.session;
   const author = message["author"].id;
-  if (author === me || isEphemeral(message) || state.relationships.get(author)?.["type"] === BLOCKED) return false;
+  if (author === me || isEphemeral(message) || isSilenced(state, author)) return false;
   if (!TOLD.has(message["type"]) || message["flags"] & SUPPRESS_NOTIFICATIONS) return false;
   const channel = state.channels.get(message["channel_id"]);
   const guildId = message["guild_id"] ?? null;
   const guild = guildId === null ? undefined : state.guilds.get(guildId);
   const member = guild?.members.get(me);
   if (!channel || (guildId !== null && (!guild || !member))) return false;
+  if (personLevel(state, author) === ALL_MESSAGES) return true;
   /** @type {Settings} */
   const settings = state.guildSettings.get(`${guildId}`) ?? {};
   const overrides = placesOf(state, channel)

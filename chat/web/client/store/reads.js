@@ -1,6 +1,7 @@
 // How far the account has read, and how often it was mentioned since. No dispatch raises a count: clients count what
 // they hear, as the server does (messages.md, Read states).
 
+import { isSilenced } from "./person_notices.js";
 import { compareIds } from "./shapes.js";
 
 /** @typedef {import("./shapes.js").Payload} Payload */
@@ -13,7 +14,6 @@ import { compareIds } from "./shapes.js";
  *   mention_everyone: boolean}} Said As much of a message as decides whether it counts.
  */
 
-const BLOCKED = 2;
 /** Plain messages, calls and replies: they count for the other recipients of a conversation. */
 const SAID = new Set([0, 3, 19]);
 const WRITTEN = new Set([0, 19]);
@@ -55,7 +55,7 @@ export function isUnread(state, channelId) {
  * @returns {Set<string>}
  */
 export function reasonsOf(state, message) {
-  if (state.relationships.get(message.author.id)?.["type"] === BLOCKED) return new Set();
+  if (isSilenced(state, message.author.id)) return new Set();
   if (message.guild_id === undefined) return new Set(SAID.has(message.type) ? ["said"] : []);
   const member = state.guilds.get(message.guild_id)?.members.get(state.session.me);
   const channel = state.channels.get(message.channel_id);

@@ -212,7 +212,7 @@ def test_the_menu_of_a_person_is_the_same_wherever_the_person_is_shown(alice: Me
     row.locator(".author").click(button="right")
     expect(item).to_have_text(
         [
-            *("Profile", "Mention", "Message", "Write a note", "Nickname", "Roles"),
+            *("Profile", "Mention", "Message", "Write a note", "Notifications", "Nickname", "Roles"),
             *("Add as a friend", "Block", "Apps", "Copy the id", "Time out", "Kick", "Ban"),
         ]
     )
@@ -259,7 +259,10 @@ def test_who_may_little_is_offered_little(visit: MakeVisitor, place: Place) -> N
     bob.enters_as("bob", place.path)
     bob.page.get_by_role("article").filter(has_text="hello").locator(".author").click(button="right")
     expect(bob.page.get_by_role("menuitem")).to_have_text(
-        ["Profile", "Mention", "Message", "Write a note", "Add as a friend", "Block", "Apps", "Copy the id"]
+        [
+            *("Profile", "Mention", "Message", "Write a note", "Notifications"),
+            *("Add as a friend", "Block", "Apps", "Copy the id"),
+        ]
     )
 
 

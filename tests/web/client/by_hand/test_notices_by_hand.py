@@ -34,6 +34,7 @@ SHOWN: Final = """async () => {
     const registration = await navigator.serviceWorker.ready;
     return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
 }"""
+CLOSE_ALL: Final = "async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((n) => n.close())"
 WAITS_MS: Final = 20_000
 
 
@@ -130,8 +131,29 @@ def test_tabs_in_the_background_tell_of_messages(visit: MakeVisitor, place: str,
     shows(first, 1)
     assert shown(first)[0]["body"] == "who has TOMATO plants?"
 
+    # Of one person alone: never, then always. Every tab knows, and the other devices do.
+    first.evaluate(CLOSE_ALL)
+    kept = functools.partial(home.call, "GET", "/v1/users/@me/settings", None, alice)
+    bob_id = home.person("bob")["id"]
+    for choice, level in (("Nothing", 2), ("All messages", 0)):
+        first.locator("button.member").filter(has_text="Bob").click(button="right")
+        first.get_by_role("menuitem", name="Notifications").click()
+        menu = first.get_by_role("menu", name="Tell me of messages by Bob")
+        expect(menu.get_by_role("menuitemradio")).to_have_text(["As everywhere else", "All messages", "Nothing"])
+        expect(menu.get_by_role("menuitemradio", checked=True)).to_have_count(1)
+        menu.get_by_role("menuitemradio", name=choice).click()
+        until(first, lambda level=level: kept()["person_notifications"] == {bob_id: level})
+        heard_before = tones(first)
+        hears(home, place, f"a tomato, {level}", first)
+        if level == 0:
+            hears(home, place, "nothing that concerns her", first)
+            shows(first, 1)
+            assert shown(first)[0]["body"] == "nothing that concerns her"
+        else:
+            assert (shown(first), tones(first)) == ([], heard_before)
+
     # Who does not want to be disturbed is not.
-    first.evaluate("async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((n) => n.close())")
+    first.evaluate(CLOSE_ALL)
     home.call("PATCH", "/v1/users/@me/settings", {"status": "dnd"}, alice)
     hears(home, place, "tomato again", first)
     assert shown(first) == []

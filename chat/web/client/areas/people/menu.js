@@ -2,6 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { mayAskApps } from "../../store/interactions.js";
+import { personLevel } from "../../store/person_notices.js";
 import { BITS, guildPermissions, outranks } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { chooseRoles } from "../../views/dialogs/member_roles.js";
@@ -66,6 +67,7 @@ export function personEntries({ app, guildId, userId, spot }) {
       ? (mask & BITS.MANAGE_NICKNAMES) !== 0n && outranks(guild, me, userId, member.roles)
       : (mask & BITS.CHANGE_NICKNAME) !== 0n);
   const mayGive = guild && member && (mask & BITS.MANAGE_ROLES) !== 0n;
+  const notices = () => chooseNotices(app, guildId, userId, spot);
   const give = () => guild && member && chooseRoles(app, guild.id, userId, member.roles);
   const { people } = acts;
   const { channelId, ...place } = app.place();
@@ -74,6 +76,7 @@ export function personEntries({ app, guildId, userId, spot }) {
   return [
     ...entriesOf([
       isOther && { label: t("person.note"), icon: "edit", run: () => askForNote(app, guildId, userId) },
+      isOther && { label: t("account.notifications"), icon: "bell", run: notices },
       mayName && { label: t("person.nick"), icon: "edit", run: () => askForNick(app, guild.id, userId) },
       mayGive && { label: t("settings.roles"), icon: "role", run: give },
     ]),
@@ -114,6 +117,33 @@ function told(app, done) {
 /** @param {Anchor} spot */
 function anchorOf(spot) {
   return spot instanceof Element ? spot : (document.elementFromPoint(spot.x, spot.y) ?? document.body);
+}
+
+/**
+ * Which of the person's messages notify.
+ * @param {App} app
+ * @param {string | null} guildId
+ * @param {string} userId
+ * @param {Anchor} spot
+ */
+function chooseNotices(app, guildId, userId, spot) {
+  const level = personLevel(app.store.read, userId);
+  /** @param {string} label @param {0 | 2 | null} one @returns {Entry} */
+  const choice = (label, one) => ({
+    label,
+    checked: level === one,
+    run: () => told(app, app.acts.accountSettings.personNotifications(userId, one)),
+  });
+  const name = nameOf({ store: app.store, guildId }, { id: userId, username: "" });
+  app.layers.menu(
+    spot,
+    [
+      choice(t("person.notices_usual"), null),
+      choice(t("notifications.all"), 0),
+      choice(t("notifications.nothing"), 2),
+    ],
+    t("person.notices_of", { name }),
+  );
 }
 
 /** @param {App} app @param {string | null} guildId @param {string} userId */
