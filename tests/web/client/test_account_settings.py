@@ -233,6 +233,10 @@ def test_the_client_speaks_the_language_that_is_chosen(holder: Holder) -> None:
 
 
 def test_a_community_and_a_channel_tell_of_what_was_chosen(holder: Holder) -> None:
+    home = holder.home
+    world, token = home.world, home.person("bob")["token"]
+    path = f"/v1/users/@me/guilds/{world['guild_id']}/settings"
+    home.call("PATCH", path, {"channel_overrides": {world["voice_channel_id"]: {"muted": True}}}, token)
     holder.opens("bob", "notifications")
     page = holder.page
     holder.changes(page.get_by_label("Tell me of", exact=True), "Mentions of me")
@@ -243,6 +247,8 @@ def test_a_community_and_a_channel_tell_of_what_was_chosen(holder: Holder) -> No
     expect(page.get_by_label("Tell me of", exact=True)).to_have_value("1")
     expect(page.get_by_label("Tell me of messages in general", exact=True)).to_have_value("2")
     expect(page.get_by_role("switch", name="Mute it whole")).to_be_checked()
+    kept = home.call("PATCH", path, {}, token)["channel_overrides"]
+    assert (kept[world["voice_channel_id"]]["muted"], kept[world["channel_id"]]["message_notifications"]) == (True, 2)
     holder.page_is_accessible()
 
 
