@@ -143,6 +143,7 @@ SAVED_MESSAGES_CHANGE: Final = Bucket("user:saved_messages:change", 20, 10_000)
 MEMES: Final = Bucket("user:memes", 40, 10_000)
 MEMES_FETCH: Final = Bucket("user:memes:create", 10, 10_000)
 MEMES_CHANGE: Final = Bucket("user:memes:change", 20, 10_000)
+GIFS: Final = Bucket("user:gifs", 40, 10_000)
 
 APPLICATIONS: Final = Bucket("applications", 60, MINUTE)
 APPLICATION_CREATE: Final = Bucket("application:create", 10, MINUTE)

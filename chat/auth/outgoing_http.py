@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import logging
 import ssl
 from collections.abc import Mapping
 from types import ModuleType
@@ -51,6 +52,11 @@ def unavailable() -> ApiError:
 def unusable() -> ApiError:
     """The refusal for a service whose answer makes no sense."""
     return ApiError(ErrorCode.BAD_GATEWAY)
+
+
+def _without_query(url: str) -> str:
+    """As much of an address as a log may have: a query may hold a key."""
+    return url.partition("?")[0]
 
 
 def _is_this_machine(host: str) -> bool:
@@ -131,7 +137,7 @@ class OutgoingHttp:
         """
         guard.judge_again()
         if not is_protected(url):
-            log.error("a service's address is neither HTTPS nor on this machine", url=url)
+            log.error("a service's address is neither HTTPS nor on this machine", url=_without_query(url))
             raise unusable()
         with trio.move_on_after(WAITING_SECONDS) as waiting:
             await self._places.acquire()
@@ -151,13 +157,15 @@ class OutgoingHttp:
                 async with httpx.AsyncClient(verify=context, trust_env=False, timeout=REQUEST_SECONDS) as client:
                     reply = await _answer(client, method, url, body, headers)
         except (httpx.RemoteProtocolError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            log.warning("a service does not speak HTTP", url=url, problem=str(error))
+            log.warning("a service does not speak HTTP", url=_without_query(url), problem=str(error))
             raise unusable() from error
         except (trio.TooSlowError, httpx.TransportError) as error:
-            log.warning("a service cannot be reached", url=url, problem=str(error) or type(error).__name__)
+            log.warning(
+                "a service cannot be reached", url=_without_query(url), problem=str(error) or type(error).__name__
+            )
             raise unavailable() from error
         if reply.status >= 500:
-            log.warning("a service has failed", url=url, status=reply.status)
+            log.warning("a service has failed", url=_without_query(url), status=reply.status)
             raise unavailable()
         return reply
 
@@ -173,6 +181,8 @@ def _prepare() -> tuple[ModuleType, ssl.SSLContext]:
     """Once for all of them: reading what the machine trusts takes 25 ms."""
     import httpx
 
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)  # below, they tell whole addresses
     return httpx, ssl.create_default_context()
 
 
@@ -182,7 +192,7 @@ async def _answer(
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "chat", **(headers or {})}
     async with client.stream(method, url, headers=sent, follow_redirects=False, **body) as response:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
-            log.warning("a service encodes its answer unasked", url=url)
+            log.warning("a service encodes its answer unasked", url=_without_query(url))
             raise unusable()
         return Reply(response.status_code, await _content(response, url))
 
@@ -201,6 +211,6 @@ async def _content(response: httpx.Response, url: str) -> bytes:
         if not is_too_long:
             raise
     if is_too_long:
-        log.warning("a service's answer is too long", url=url)
+        log.warning("a service's answer is too long", url=_without_query(url))
         raise unusable()
     return bytes(content)

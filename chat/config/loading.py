@@ -215,6 +215,7 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         ("sso.enabled", settings.sso.enabled or None, settings.sso.enforced, "sso.enforced"),
         ("captcha.site_key", settings.captcha.site_key, settings.captcha.provider != "none", "captcha.provider"),
         ("captcha.secret_key", settings.captcha.secret_key, settings.captcha.provider != "none", "captcha.provider"),
+        ("gif.api_key", settings.gif.api_key, settings.gif.provider != "none", "gif.provider"),
         (
             "single_community_guild_id",
             settings.single_community_guild_id,

@@ -302,6 +302,16 @@ class PushSettings:
 
 
 @frozen(kw_only=True)
+class GifSettings:
+    """Moving pictures of a service that searches for them. The server asks it, so it does not see members."""
+
+    provider: Literal["none", "klipy", "giphy"] = setting("none", "the service")
+    api_key: str | None = setting(None, "this instance's key there", secret=True)
+    rating: Literal["g", "pg", "pg-13", "r"] = setting("g", "the least mild that is found: g is for everybody")
+    api_url: str | None = setting(None, "where it is asked instead", accepts=_is_url, form="an http or https address")
+
+
+@frozen(kw_only=True)
 class BillingSettings:
     """Purchases; only where self_hosted is false."""
 
@@ -415,6 +425,7 @@ class Settings:
     mail: MailSettings = attrs.field(factory=MailSettings)
     sso: SsoSettings = attrs.field(factory=SsoSettings)
     captcha: CaptchaSettings = attrs.field(factory=CaptchaSettings)
+    gif: GifSettings = attrs.field(factory=GifSettings)
     webauthn: WebauthnSettings = attrs.field(factory=WebauthnSettings)
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)

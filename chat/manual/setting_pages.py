@@ -25,6 +25,7 @@ SECTION_TITLES: Final[Mapping[str, str]] = {
     "mail": "Mail",
     "sso": "Single sign-on",
     "captcha": "CAPTCHA",
+    "gif": "Moving pictures",
     "webauthn": "Passkeys",
     "ip_ban": "Address bans",
     "gateway": "Gateway",

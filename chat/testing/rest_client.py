@@ -262,6 +262,14 @@ class RestClient(HttpClient):
     async def delete_meme(self, meme_id: int | str) -> Response:
         return await self.delete(f"/v1/users/@me/memes/{meme_id}")
 
+    async def search_gifs(self, words: str, **query: str) -> Response:
+        """GET /v1/gifs/search; `after`, `language`."""
+        return await self.get("/v1/gifs/search", {"q": words, **query})
+
+    async def trending_gifs(self, **query: str) -> Response:
+        """GET /v1/gifs/trending; `after`, `language`."""
+        return await self.get("/v1/gifs/trending", query)
+
     async def forget_read_state(self, channel_id: int | str) -> Response:
         return await self.delete(f"/v1/channels/{channel_id}/messages/ack")
 

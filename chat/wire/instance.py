@@ -38,7 +38,7 @@ class DiscoveryFeatures(Nameless):
 
 class DiscoveryGif(Nameless):
     provider: str
-    """The service's name; `none` where there is none."""
+    """The service for moving pictures; the usual one where `services.gif_enabled` is false."""
     display_name: str
     """The name that people are shown."""
     attribution_required: bool

@@ -285,3 +285,29 @@ class Draft(TypedDict):
     """The text; empty once it was sent or deleted."""
     edited_at: Timestamp
     """When the text was last changed."""
+
+
+class Gif(TypedDict):
+    """A moving picture at the service that the operator has named."""
+
+    id: Annotated[str, length(200)]
+    """What the service calls the picture."""
+    title: Annotated[str, length(200)]
+    """What the picture shows, in the service's words; may be empty."""
+    url: Address
+    """The picture's own address, which is what is sent."""
+    preview_url: Address
+    """The address here under which this server hands out a small rendition."""
+    width: Count
+    """Width in pixels; 0 where it is not told."""
+    height: Count
+    """Height in pixels; 0 where it is not told."""
+
+
+class Gifs(TypedDict):
+    """A page of moving pictures."""
+
+    gifs: Annotated[list[Gif], items(24)]
+    """The moving pictures, the best first."""
+    next: str | None
+    """Where the next page begins; null where there is none."""

@@ -21,6 +21,7 @@ from chat.api.routes.guilds import (
 from chat.api.routes.interactions import application_commands, interactions
 from chat.api.routes.messages import (
     drafts,
+    gifs,
     kept_messages,
     message_deletion,
     message_search,
@@ -80,6 +81,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         polls,
         reactions,
         read_states,
+        gifs,
         kept_messages,
         drafts,
         reminders,

@@ -14,8 +14,9 @@ from chat import wire
 from chat.classes import define
 from chat.config import Limits, Settings
 from chat.config.loading import Overrides
-from chat.config.settings import CaptchaSettings
+from chat.config.settings import CaptchaSettings, GifSettings
 from chat.domain.administration.instance_configuration import InstanceSetup
+from chat.domain.messages.gif_providers import GIF_PROVIDERS
 from chat.domain.policy.origins import Origins
 from chat.domain.standing.user_objects import PREMIUM_TRAIT
 from chat.mail.mailer import Mailer
@@ -90,7 +91,7 @@ class Discovery:
                 "account_identity": settings.sign_in,
                 "tag_style": "none" if settings.tag_style == "none" else "random",
             },
-            "gif": {"provider": "klipy", "display_name": "Klipy", "attribution_required": False},
+            "gif": _gif(settings.gif),
             "sso": {
                 "enabled": sso.is_on,
                 "enforced": sso.is_enforced,
@@ -103,7 +104,11 @@ class Discovery:
                 "single_community_guild_id": None if community is None else str(community),
                 "direct_messages_disabled": settings.direct_messages_disabled,
             },
-            "services": {"gif_enabled": False, "youtube_enabled": False, "bluesky_enabled": False},
+            "services": {
+                "gif_enabled": settings.gif.provider != "none",
+                "youtube_enabled": False,
+                "bluesky_enabled": False,
+            },
             "limits": _limits(settings.limits),
             "push": {"public_vapid_key": None if self._vapid is None else self._vapid.public_key},
             "app_public": _app_public(settings),
@@ -139,6 +144,13 @@ def _captcha(settings: CaptchaSettings) -> wire.DiscoveryCaptcha:
         "hcaptcha_site_key": settings.site_key if provider == "hcaptcha" else None,
         "turnstile_site_key": settings.site_key if provider == "turnstile" else None,
     }
+
+
+def _gif(settings: GifSettings) -> wire.DiscoveryGif:
+    provider = GIF_PROVIDERS.get(settings.provider)
+    if provider is None:
+        return {"provider": "klipy", "display_name": "Klipy", "attribution_required": False}
+    return {"provider": settings.provider, "display_name": provider.display_name, "attribution_required": True}
 
 
 def _limits(limits: Limits) -> wire.DiscoveryLimits:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from chat.auth.outgoing_http import OutgoingHttp
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.crossposting import Crossposting
 from chat.domain.messages.drafts import Drafts
 from chat.domain.messages.favorite_memes import FavoriteMemes
+from chat.domain.messages.gifs import Gifs
 from chat.domain.messages.kept_messages import RecentMentions, SavedMessages
 from chat.domain.messages.links import LinkEmbeds, Unfurling
 from chat.domain.messages.message_deletion import MessageDeletion
@@ -50,6 +52,7 @@ class MessagesArea:
     recent_mentions: RecentMentions
     saved_messages: SavedMessages
     favorite_memes: FavoriteMemes
+    gifs: Gifs
     reminders: Reminders
     scheduled_messages: ScheduledMessages
     drafts: Drafts
@@ -110,6 +113,7 @@ def assemble(
         recent_mentions=RecentMentions(core=core),
         saved_messages=SavedMessages(core=core),
         favorite_memes=FavoriteMemes(core=core, media=media, uploads=uploads),
+        gifs=Gifs(core, OutgoingHttp(in_threads=core.in_threads)),
         drafts=Drafts(core=core),
         reminders=Reminders(core),
         scheduled_messages=ScheduledMessages(core, sending=sending),

@@ -3,6 +3,7 @@
 import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
 import { makeDraftActs } from "./drafts.js";
+import { makeGifActs } from "./gifs.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
 import { makeGuildActs } from "./guilds.js";
 import { makeInteractionActs } from "./interactions.js";
@@ -34,6 +35,7 @@ export function makeActs(parts) {
   return {
     messages,
     reads: makeReadActs(parts),
+    gifs: makeGifActs(parts),
     guilds: makeGuildActs(parts),
     interactions: makeInteractionActs(parts),
     members: makeMemberActs(parts),

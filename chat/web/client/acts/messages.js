@@ -20,6 +20,7 @@ import { makeOutbox } from "./outbox.js";
  * @property {Upload[]} [files]
  * @property {() => void} [progress] Called as the files go up.
  * @property {Id[]} [stickers]
+ * @property {Id} [meme] A picture that the account keeps.
  */
 
 const SPOILER_FLAG = 1 << 3;
@@ -171,12 +172,13 @@ function nameOf({ id, name }) {
  * @param {Id} channelId
  * @param {Draft} draft
  */
-export function bodyOf(channelId, { content, reply, pings = true, stickers = [] }) {
+export function bodyOf(channelId, { content, reply, pings = true, stickers = [], meme }) {
   return {
     content,
     ...(reply && { message_reference: { message_id: reply.id, channel_id: channelId, type: 0 } }),
     ...(reply && !pings && { allowed_mentions: { parse: ["users", "roles", "everyone"], replied_user: false } }),
     ...(stickers.length > 0 && { sticker_ids: stickers }),
+    ...(meme !== undefined && { favorite_meme_id: meme }),
   };
 }
 

@@ -6,7 +6,9 @@ import { storage } from "../../base/storage.js";
 import { t } from "../../words/catalogue.js";
 import { unicodeEmoji } from "../../views/names/emoji_names.js";
 import { plainName } from "../../views/names/people.js";
+import { makeGifs } from "./gifs.js";
 import { makeGrid } from "./grid.js";
+import { makeTabs } from "./tabs.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {import("../../views/names/emoji_names.js").Row} Row */
@@ -16,6 +18,7 @@ import { makeGrid } from "./grid.js";
  *   picked: Picked}} Choice
  */
 /** @typedef {{name: string, choices: Choice[]}} Section */
+/** @typedef {{canAttach: boolean, send: (picture: import("./gifs.js").Picture) => void}} Gifs */
 
 const RECENT = "emoji:recent";
 const TONE = "emoji:tone";
@@ -28,9 +31,15 @@ const HANDS = ["\u270b", "\u270b\u{1f3fb}", "\u270b\u{1f3fc}", "\u270b\u{1f3fd}"
  * @param {Element} parts.anchor
  * @param {string | null} parts.guildId
  * @param {(picked: Picked) => void} parts.onPick
+ * @param {Gifs | null} [parts.gifs] Where moving pictures can be sent too, if the instance has any.
  */
-export async function open({ app, anchor, guildId, onPick }) {
-  const [all, recent, tone] = await Promise.all([unicodeEmoji(), storage.get(RECENT), storage.get(TONE)]);
+export async function open({ app, anchor, guildId, onPick, gifs = null }) {
+  const [all, recent, tone, service] = await Promise.all([
+    unicodeEmoji(),
+    storage.get(RECENT),
+    storage.get(TONE),
+    gifs && app.acts.gifs.service(),
+  ]);
   let skin = Number(tone ?? 0);
   /** @type {ReadonlySet<string>} */
   let hidden = new Set();
@@ -98,7 +107,17 @@ export async function open({ app, anchor, guildId, onPick }) {
     hidden = found;
     if (found.size > 0 && element.isConnected) draw();
   });
-  const close = app.layers.popover(anchor, element, { label: t("emoji.name") });
+  const content = gifs && service ? withGifs(gifs, service) : element;
+  const close = app.layers.popover(anchor, content, { label: t("emoji.name") });
+
+  /** @param {Gifs} gifs @param {string} service */
+  function withGifs({ canAttach, send }, service) {
+    const pick = (/** @type {import("./gifs.js").Picture} */ picture) => (close(), send(picture));
+    return makeTabs(t("gifs.kinds"), [
+      { label: t("gifs.emoji"), make: () => element },
+      { label: t("gifs.name"), make: () => makeGifs({ app, service, canAttach, pick }) },
+    ]);
+  }
 }
 
 /** @param {Picked[]} recent */

@@ -7,8 +7,14 @@ import { fill, h } from "../../base/dom.js";
 
 const COLUMNS = 9;
 
-/** @param {{pick: (choice: Choice) => void, look: (choice: Choice) => void, columns?: number}} parts */
-export function makeGrid({ pick, look, columns = COLUMNS }) {
+/**
+ * @param {object} parts
+ * @param {(choice: Choice) => void} parts.pick
+ * @param {(choice: Choice) => void} parts.look
+ * @param {(choice: Choice, cell: Element) => void} [parts.menu] What else can be done with one.
+ * @param {number} [parts.columns]
+ */
+export function makeGrid({ pick, look, menu, columns = COLUMNS }) {
   const element = h("div", { class: "picker-grid", role: "grid" });
   element.style.setProperty("--columns", `${columns}`);
   /** @type {Choice[]} */
@@ -71,6 +77,12 @@ export function makeGrid({ pick, look, columns = COLUMNS }) {
     const choice = choiceAt(event.target);
     if (choice) pick(choice);
   });
+  element.addEventListener("contextmenu", (event) => {
+    const choice = choiceAt(event.target);
+    if (!choice || !menu) return;
+    event.preventDefault();
+    menu(choice, /** @type {Element} */ (/** @type {Element} */ (event.target).closest("[role=gridcell]")));
+  });
   element.addEventListener("pointerover", (event) => {
     const choice = choiceAt(event.target);
     if (choice) look(choice);
@@ -90,7 +102,8 @@ export function makeGrid({ pick, look, columns = COLUMNS }) {
   return {
     element,
     show,
-    focus: () => focusAt(0),
+    count: () => cells.length,
+    focus: (at = 0) => focusAt(at),
     pickFirst: () => choices[0] && pick(choices[0]),
   };
 }

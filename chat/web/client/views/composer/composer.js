@@ -28,7 +28,7 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {() => void} settle the hindrance may be over
  * @property {boolean} canAttach
  * @property {() => number} now
- * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
+ * @property {(button: HTMLElement, insert: (text: string) => void, send: SendPicked) => void} pickEmoji
  * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
  * @property {(button: HTMLElement, hand: import("../../areas/talk/later.js").Hand) => void} later asks when to send
  * @property {() => void} ask by a poll
@@ -38,6 +38,8 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {() => void} sent something is on its way
  * @property {(error: unknown) => void} report
  */
+
+/** @typedef {(picked: {content?: string, stickers?: string[], meme?: string}) => Promise<void>} SendPicked */
 
 const LENGTH_MAXIMUM = 4000;
 const COUNTED_FROM = 200;
@@ -252,13 +254,13 @@ export function makeComposer({
     }
   }
 
-  /** @param {string} id */
-  async function sendSticker(id) {
+  /** @type {SendPicked} */
+  async function sendPicked(picked) {
     if (slow.isWaiting()) return;
     const [reply, pings] = [answered, about.isPinging()];
     if (edited === null) leave();
     slow.sent();
-    await acts.messages.send(channelId, { content: "", reply, pings, stickers: [id] }).catch(report);
+    await acts.messages.send(channelId, { content: "", reply, pings, ...picked }).catch(report);
     sent();
   }
 
@@ -276,8 +278,8 @@ export function makeComposer({
   element.addEventListener("change", settle);
   ground.addEventListener("drop", settle);
   send.addEventListener("contextmenu", (event) => (event.preventDefault(), later(send, hand)));
-  smile.addEventListener("click", () => pickEmoji(smile, text.insert));
-  stick.addEventListener("click", () => pickSticker(stick, sendSticker));
+  smile.addEventListener("click", () => pickEmoji(smile, text.insert, sendPicked));
+  stick.addEventListener("click", () => pickSticker(stick, (id) => void sendPicked({ stickers: [id] })));
   void draft.load(put);
   settle();
 

@@ -25,6 +25,15 @@ export function embedsOf(embeds, place) {
 }
 
 /**
+ * Whether a message is nothing but the address of a picture, which stands below it.
+ * @param {{content: string, embeds?: readonly import("wire").Embed[], edited_timestamp: string | null}} message
+ */
+export function isPictureAlone({ content, embeds, edited_timestamp: edited }) {
+  const [embed] = embeds ?? [];
+  return embeds?.length === 1 && embed?.type === "image" && embed.url === content && edited === null;
+}
+
+/**
  * @param {import("wire").Embed} embed
  * @param {Place} place
  */

@@ -8,7 +8,7 @@ import { clock, dayLine, full } from "../../words/dates.js";
 import { isThinking, onlyYou, thinkingWords, usedCommand } from "./answers.js";
 import { body } from "./body.js";
 import { componentsOf } from "./components.js";
-import { embedsOf } from "./embeds.js";
+import { embedsOf, isPictureAlone } from "./embeds.js";
 import { fate } from "./fate.js";
 import { standing } from "./grouping.js";
 import { inviteCards } from "./invites.js";
@@ -83,6 +83,7 @@ export function makeRow(place) {
     const isMine = isEphemeral(message);
     const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
     const said = isByComponents ? message.components : message.content;
+    const isAlone = written && !(message.flags & SUPPRESS_EMBEDS) && isPictureAlone(message);
     const isNamed = !written || isThinking(message);
     element.dataset["key"] = item.key;
     article.dataset["id"] = message.id;
@@ -104,8 +105,8 @@ export function makeRow(place) {
     part(
       article,
       "text",
-      [said, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message)],
-      () => ((words = heard(message, place)), text(message, written)),
+      [said, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message), isAlone],
+      () => ((words = heard(message, place)), isAlone ? null : text(message, written)),
     );
     const told = isMine ? `${words} ${t("message.only_you")}` : words;
     article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: told }));

@@ -60,7 +60,7 @@ export function makeMenu(placeAt) {
  */
 export function hostOf(anchor) {
   const from = anchor instanceof Element ? anchor : document.elementFromPoint(anchor.x, anchor.y);
-  const host = from?.closest("dialog, main, nav, aside, section[aria-label]");
+  const host = from?.closest("dialog, .popover, main, nav, aside, section[aria-label]");
   // What was pressed may be gone by the time that its layer has come.
   return host?.isConnected ? host : document.body;
 }

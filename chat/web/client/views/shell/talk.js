@@ -116,8 +116,10 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
       settle,
       canAttach,
       now: app.now,
-      pickEmoji: (anchor, insert) =>
-        app.open("emoji", { anchor, guildId, onPick: (/** @type {{text: string}} */ one) => insert(one.text) }),
+      pickEmoji(anchor, insert, send) {
+        const onPick = (/** @type {{text: string}} */ one) => insert(one.text);
+        app.open("emoji", { anchor, guildId, onPick, gifs: allowed(BITS.EMBED_LINKS) ? { canAttach, send } : null });
+      },
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
       invoke: uses.invoke,
       ask: () => app.open("ask", { channelId }),
