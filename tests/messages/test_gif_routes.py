@@ -1,7 +1,4 @@
-"""Moving pictures of a service that the operator has named (messages.md, Moving pictures).
-
-Area: messages.
-"""
+"""Moving pictures of a service that the operator has named (messages.md, Moving pictures)."""
 
 from __future__ import annotations
 
