@@ -58,6 +58,7 @@ def test_what_is_written_is_read_back() -> None:
         assert (after.mid, after.kind, after.codecs) == (before.mid, before.kind, before.codecs)
         assert after.extensions == before.extensions
     assert written.count("a=ice-lite") == 1
+    assert "a=rtpmap:96 VP8/90000" in written  # Chromium encodes no pictures for `vp8`
     assert "a=candidate:1 1 udp 2130706431 192.0.2.7 7882 typ host\r\n" in written
 
 

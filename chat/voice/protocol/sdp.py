@@ -281,9 +281,18 @@ def _written(written: WrittenSection, local: LocalEnd, setup: str) -> Iterator[s
         yield f"a=ssrc:{written.ssrc} msid:{written.stream}"
 
 
+REGISTERED: Final[Mapping[str, str]] = {"vp8": "VP8", "h264": "H264", "vp9": "VP9", "av1": "AV1"}
+"""Names of codecs as IANA has them. They mean the same in any case, but Chromium encodes no pictures for `vp8`."""
+
+
+def registered_name(codec: Codec) -> str:
+    """The codec's name as others write it."""
+    return REGISTERED.get(codec.name, codec.name)
+
+
 def _written_codec(codec: Codec) -> Iterator[str]:
     channels = f"/{codec.channels}" if codec.channels > 1 else ""
-    yield f"a=rtpmap:{codec.payload_type} {codec.name}/{codec.clock_rate}{channels}"
+    yield f"a=rtpmap:{codec.payload_type} {registered_name(codec)}/{codec.clock_rate}{channels}"
     if codec.format:
         yield f"a=fmtp:{codec.payload_type} {codec.format}"
     for message in codec.feedback:

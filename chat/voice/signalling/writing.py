@@ -24,6 +24,7 @@ from chat.voice.engine.messages import (
     TrackTaken,
 )
 from chat.voice.engine.rooms import Participant, Room, Track
+from chat.voice.protocol.sdp import registered_name
 from chat.voice.signalling.reading import SOURCES
 
 PING_INTERVAL_SECONDS: Final = 10
@@ -160,7 +161,7 @@ def track_info(track: Track) -> models.TrackInfo:
         width=request.width,
         height=request.height,
         source=SOURCE_NUMBERS[request.source],
-        mime_type="" if track.codec is None else f"{kind}/{track.codec.name}",
+        mime_type="" if track.codec is None else f"{kind}/{registered_name(track.codec)}",
         mid=track.mid or "",
         stream=request.stream,
     )
