@@ -259,6 +259,12 @@ class WebSocket:
                 self._ended = Closed(ABNORMAL_CLOSURE, "")
         return self._ended
 
+    def begin_closing(self, code: int = NORMAL_CLOSURE, reason: str = "") -> None:
+        """Send a close frame, the last that is sent, unless one was sent. `close` is still to be called."""
+        if not self._close_sent:
+            self._close_sent = True
+            self.outbox.seal(close_frame(code, reason))
+
     async def close(self, code: int = NORMAL_CLOSURE, reason: str = "") -> None:
         """Send a close frame unless one was sent, wait for the peer's, at most CLOSE_SECONDS in all, and close the
         transport.
@@ -267,7 +273,7 @@ class WebSocket:
         """
         try:
             with trio.move_on_after(CLOSE_SECONDS):
-                self._send_close(code, reason)
+                self.begin_closing(code, reason)
                 self.outbox.release()
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self.outbox.delivered)
@@ -292,22 +298,17 @@ class WebSocket:
                     self._ended = event
                 case PeerClose(code, reason):
                     self._ended = Closed(code, reason)
-                    self._send_close(code)
+                    self.begin_closing(code)
                 case Breach(code):
                     self._breached = True
                     self._ended = Closed(code, "")
-                    self._send_close(code)
+                    self.begin_closing(code)
         return None
 
     def _answer(self, ping: Ping) -> None:
         # While the peer does not read only its latest ping matters (RFC 6455, section 5.5.3), so that pings cannot
         # pile up.
         self.outbox.send_latest(pong_frame(ping.payload))
-
-    def _send_close(self, code: int, reason: str = "") -> None:
-        if not self._close_sent:
-            self._close_sent = True
-            self.outbox.seal(close_frame(code, reason))
 
     async def _read(self, maximum: int) -> bool:
         try:

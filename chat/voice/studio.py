@@ -219,7 +219,7 @@ class Studio:
         signal.over = True
         del self._sockets[signal.participant]
         with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            signal.websocket.outbox.seal(b"\x88\x02\x03\xe8")
+            signal.websocket.begin_closing()
 
 
 def _name(chance: random.Random) -> str:
