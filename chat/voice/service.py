@@ -159,7 +159,9 @@ class EmbeddedVoice:
         grant = Grant(
             room=placement.room, identity=placement.identity, name="", metadata="", rights=rights_of(placement.rights)
         )
-        await self.studio.serve(connection, request.address, grant, partial(self._fresh_token, placement))
+        as_text = parse_qs(request.query_string).get("form") == ["json"]
+        token = partial(self._fresh_token, placement)
+        await self.studio.serve(connection, request.address, grant, token, as_text=as_text)
 
     def _fresh_token(self, placement: Placement) -> str | None:
         return self._token(placement) if self.placements.get(placement.connection_id) is placement else None

@@ -135,11 +135,18 @@ class Studio:
     # Clients
 
     async def serve(
-        self, connection: Transport, client_address: str, grant: Grant, token: Callable[[], str | None]
+        self,
+        connection: Transport,
+        client_address: str,
+        grant: Grant,
+        token: Callable[[], str | None],
+        *,
+        as_text: bool = False,
     ) -> None:
-        """Speak with one client until it leaves. `token` makes it a new one from time to time."""
+        """Speak with one client until it leaves. `token` makes it a new one from time to time; `as_text` is the form
+        of what the client is told before it has said anything."""
         websocket = WebSocket(connection, maximum_message_bytes=MESSAGE_BYTES)
-        signal, code = SignalSocket(websocket), 1000
+        signal, code = SignalSocket(websocket, as_text), 1000
         addresses = candidate_addresses(client_address, self.public_address, self.local_addresses)
         try:
             async with trio.open_nursery() as nursery:

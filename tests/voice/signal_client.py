@@ -39,6 +39,7 @@ class SignalClient:
         with trio.fail_after(seconds):
             while True:
                 data = await self.websocket.get_message()
+                assert isinstance(data, str) is self.as_text
                 response = rtc.SignalResponse()
                 if isinstance(data, str):
                     json_format.Parse(data, response)
@@ -62,7 +63,8 @@ async def signalling(route: Route, token: str, *, as_text: bool = False) -> Asyn
     """A socket at /rtc for as long as the block lasts. Raises ConnectionRejected."""
     stream = await route.connect()
     async with trio.open_nursery() as nursery:
-        path = f"/rtc?{urlencode({'access_token': token, 'protocol': 15})}"
+        form = {"form": "json"} if as_text else {}
+        path = f"/rtc?{urlencode({'access_token': token, 'protocol': 15, **form})}"
         websocket = await wrap_client_stream(nursery, stream, route.host, path)  # type: ignore[arg-type]
         try:
             yield SignalClient(websocket, as_text=as_text)
