@@ -129,6 +129,16 @@ PERMISSIONS: Final = ", ".join(
     )
 )
 
+CLIENT_PERMISSIONS: Final = ", ".join(
+    (
+        PERMISSIONS.replace("camera=()", "camera=(self)").replace("microphone=()", "microphone=(self)"),
+        "display-capture=(self)",
+        "autoplay=(self)",
+        "fullscreen=(self)",
+    )
+)
+"""For the web client: in it people speak, show themselves and their screens."""
+
 EVERY_ANSWER: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -237,6 +247,8 @@ class Pages:
         response = _html(rendered)
         if page in POLICIES:
             response.headers["Content-Security-Policy"] = POLICIES[page]
+        if page == "client":
+            response.headers["Permissions-Policy"] = CLIENT_PERMISSIONS
         sources = CAPTCHA_SOURCES.get(self._settings.captcha.provider)
         if sources is not None and rendered.has_challenge:
             response.headers["Content-Security-Policy"] = with_sources(sources)
@@ -420,6 +432,7 @@ class Pages:
             relying_party=settings.relying_party_id,
             sign_in=settings.sign_in,
             has_mail=settings.mail.mode != "off",
+            has_voice=settings.voice.engine != "off",
             sso=settings.sso if settings.sso.is_on else None,
             captcha=settings.captcha if settings.captcha.provider != "none" else None,
             sso_name=settings.sso.display_name or "single sign-on",

@@ -16,6 +16,7 @@ import { makePollActs } from "./polls.js";
 import { makeReminderActs } from "./reminders.js";
 import { makeScheduledActs } from "./scheduled.js";
 import { makeThreadActs } from "./threads.js";
+import { makeVoiceActs } from "./voice.js";
 
 /**
  * @typedef {object} Parts
@@ -49,6 +50,7 @@ export function makeActs(parts) {
     reminders: makeReminderActs(parts),
     scheduled: makeScheduledActs(parts),
     threads: makeThreadActs(parts),
+    voice: makeVoiceActs(parts),
     interest: {
       /** Says which rows of a member list are looked at. */
       show: connection.show,

@@ -10,6 +10,7 @@ import { makePrivacy } from "./privacy.js";
 import { makeProfile } from "./profile.js";
 import { makeSecurity } from "./security.js";
 import { makeSessions } from "./sessions.js";
+import { makeVoiceSettings } from "./voice.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -22,6 +23,7 @@ const OPEN = new WeakMap();
 export function open({ app, page = "" }) {
   const known = OPEN.get(app);
   if (known) return known.show(page);
+  const voice = { key: "voice", label: t("account.voice"), icon: "microphone", make: () => makeVoiceSettings(app) };
   const settings = makeSettings({
     app,
     foot: [{ label: t("sessions.sign_out"), icon: "leave", run: () => app.open("sign_out") }],
@@ -32,6 +34,7 @@ export function open({ app, page = "" }) {
       { key: "appearance", label: t("account.appearance"), icon: "palette", make: () => makeAppearance(app) },
       { key: "language", label: t("account.language"), icon: "globe", make: () => makeLanguage(app) },
       { key: "notifications", label: t("account.notifications"), icon: "bell", make: () => makeNotifications(app) },
+      ...(app.voice.isThere ? [voice] : []),
       { key: "privacy", label: t("account.privacy"), icon: "eye", make: () => makePrivacy(app) },
       { key: "sessions", label: t("account.sessions"), icon: "list", make: () => makeSessions(app) },
       { key: "security", label: t("account.security"), icon: "lock", make: () => makeSecurity(app) },

@@ -19,10 +19,12 @@ import { avatarAddress, nameOf, plainName } from "../names/people.js";
 import { channelEntries } from "./channel_menu.js";
 import { makeNewsChips } from "./news_chips.js";
 import { makeChannelOrder } from "./order.js";
+import { partOf, voiceSigns } from "./voice_signs.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 /** @typedef {import("../../store/shapes.js").Channel} Channel */
 /** @typedef {{channel: Channel, depth: 0 | 1, key: string}} Row */
+/** @typedef {import("./voice_signs.js").Part} Part */
 
 const VOICE = 2;
 const LINK = 998;
@@ -124,7 +126,7 @@ export function makeChannelList(app, guildId) {
     const here = app.place().channelId === channel.id;
     const news = newsOf(store.read, channel, app.now());
     const muted = isChannelMuted(store.read, channel, app.now());
-    const people = channel.type === VOICE ? speakers(channel.id) : [];
+    const people = channel.type === VOICE ? inVoice(channel.id) : [];
     const folded = channel.type === CATEGORY && isFolded(channel);
     const hasDraft = !here && store.read.drafts.has(channel.id);
     const face = JSON.stringify([channel.name, channel.type, here, news, muted, folded, people, mayManage(), hasDraft]);
@@ -202,24 +204,37 @@ export function makeChannelList(app, guildId) {
     return link;
   }
 
-  /** @param {string} channelId */
-  function speakers(channelId) {
+  /** Who is in a voice channel, each once, with what can be seen of their part. @param {string} channelId */
+  function inVoice(channelId) {
     const states = [...(store.read.voice.get(channelId)?.values() ?? [])];
-    return [...new Set(states.map((one) => one["user_id"]))].sort(compareIds);
+    const people = new Map(states.map((one) => [one["user_id"], partOf(states, one["user_id"])]));
+    return [...people].sort(([one], [other]) => compareIds(one, other));
   }
 
-  /** @param {string[]} people */
+  /** @param {[string, Part][]} people */
   function voiceParts(people) {
     if (people.length === 0) return [];
     const list = h("ul", { class: "speakers", "aria-label": t("channels.in_voice") });
-    for (const id of people) {
+    for (const [id, part] of people) {
       const user = store.read.users.get(id) ?? { id, avatar: null };
       const face = h("img", { class: "avatar tiny", alt: "", width: "24", height: "24" });
       face.src = avatarAddress(user, 80);
       const name = nameOf({ store, guildId }, { id, username: "" });
-      list.append(h("li", { "data-user": id }, face, h("bdi", { class: "clip small" }, name)));
+      const person = h("button", { type: "button", class: "speaker", "aria-haspopup": "dialog" });
+      person.append(face, h("bdi", { class: "clip small" }, name), ...voiceSigns(part));
+      person.addEventListener("click", () => app.open("voice_person", { userId: id, guildId, anchor: person }));
+      list.append(h("li", { "data-user": id }, person));
     }
+    listen(list);
     return [list];
+  }
+
+  /** Rings around those who speak, where this browser hears them. @param {ParentNode} [ground] */
+  function listen(ground = rows) {
+    for (const item of ground.querySelectorAll("[data-user]")) {
+      const id = /** @type {HTMLElement} */ (item).dataset["user"] ?? "";
+      item.classList.toggle("speaking", app.voice.now.speaking.has(id));
+    }
   }
 
   element.addEventListener("click", (event) => {
@@ -228,6 +243,8 @@ export function makeChannelList(app, guildId) {
     );
     if (!link || link.target || "inside" in link.dataset || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    const channel = store.read.channels.get(link.dataset["channel"] ?? "");
+    if (channel?.type === VOICE && app.voice.isThere) app.open("voice", { place: { guildId, channelId: channel.id } });
     app.go(new URL(link.href).pathname);
     draw();
   });
@@ -246,7 +263,9 @@ export function makeChannelList(app, guildId) {
     return id === guildId || kind === "me";
   };
   const unwatch = store.watch([ALL], (topics) => [...topics].some(here) && draw());
+  const unlisten = app.voice.watch((changed) => changed.has("speaking") && listen());
   window.addEventListener("popstate", draw);
   draw();
-  return { element, draw, stop: () => (unwatch(), chips.stop(), window.removeEventListener("popstate", draw)) };
+  const stop = () => (unwatch(), unlisten(), chips.stop(), window.removeEventListener("popstate", draw));
+  return { element, draw, stop };
 }

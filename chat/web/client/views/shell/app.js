@@ -14,6 +14,7 @@ import { holdKeys } from "./typed_ahead.js";
  * @property {import("../../acts/acts.js").Acts} acts
  * @property {import("../../net/connection.js").Connection} connection
  * @property {Layers} layers
+ * @property {import("./voice.js").Voice} voice This tab's place in voice.
  * @property {(path: string, options?: {replace?: boolean}) => void} go
  * @property {() => Place} place Where the person is.
  * @property {ReturnType<typeof makeAreas>} open An area by its name.
@@ -58,6 +59,8 @@ const AREAS = {
   stickers: () => import("../../areas/pickers/stickers.js"),
   switcher: () => import("../../areas/switcher.js"),
   threads: () => import("../../areas/talk/threads.js"),
+  voice: () => import("../../areas/voice/voice.js"),
+  voice_person: () => import("../../areas/voice/person.js"),
   voters: () => import("../../areas/talk/voters.js"),
   welcome: () => import("../../areas/friends/welcome.js"),
   viewer: () => import("../../areas/viewer.js"),

@@ -26,6 +26,8 @@ export const KEYS = [
   { name: "guild_down", key: "ArrowDown", ctrl: true, alt: true },
   { name: "guild_read", key: "Escape", shift: true },
   { name: "read", key: "Escape" },
+  { name: "voice_mute", key: "M", code: "KeyM", ctrl: true, shift: true },
+  { name: "voice_deafen", key: "D", code: "KeyD", ctrl: true, shift: true },
 ];
 
 /** What acts in its own place, and is listed with the others. */
@@ -113,6 +115,8 @@ const WORDS = {
   guild_down: () => t("keys.guild_down"),
   guild_read: () => t("keys.guild_read"),
   read: () => t("keys.read"),
+  voice_mute: () => t("keys.voice_mute"),
+  voice_deafen: () => t("keys.voice_deafen"),
   edit_last: () => t("keys.edit_last"),
   into_rows: () => t("keys.into_rows"),
   emoji: () => t("keys.emoji"),

@@ -31,6 +31,7 @@ import { makeSteps } from "./steps.js";
 import { swiping } from "./swipe.js";
 import { makeTalk } from "./talk.js";
 import { makeTitle } from "./title.js";
+import { makeVoice, voiceKeys } from "./voice.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./router.js").Place} Place */
@@ -46,6 +47,7 @@ export function makeShell({ store, acts, connection }) {
     acts,
     connection,
     layers,
+    voice: makeVoice(),
     go: router.go,
     place: router.place,
     open: makeAreas(() => app),
@@ -155,7 +157,7 @@ export function makeShell({ store, acts, connection }) {
     list = guildId === null ? makeDirectList(app) : makeChannelList(app, guildId);
     // The panel stays where it is: what is put into the page anew has lost the focus.
     if (side.contains(panel.element)) side.firstElementChild?.replaceWith(list.element);
-    else side.append(list.element, panel.element);
+    else side.append(list.element, app.voice.bar, panel.element);
     list.draw();
   }
 
@@ -266,6 +268,7 @@ export function makeShell({ store, acts, connection }) {
         return void acts.reads.markGuildRead(guildId).catch(app.report);
       },
       read: () => (beside.talk() ?? talk)?.leaveUnread(),
+      ...voiceKeys(app.voice),
     },
     () => element.inert || document.querySelector("dialog[open], :popover-open") !== null,
   );

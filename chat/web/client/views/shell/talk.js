@@ -15,6 +15,7 @@ import { makeHead } from "../names/head.js";
 import { makeMessageMenu } from "./message_menu.js";
 import { makeTyping } from "./typing.js";
 import { makeUses } from "./uses.js";
+import { makeVoiceHead } from "./voice_head.js";
 import { makeVotes, POLL_ACTS } from "./votes.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -172,8 +173,8 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
   }
 
   const isVoice = store.read.channels.get(channelId)?.type === VOICE;
-  const silence = h("p", { class: "note silence small" }, t("talk.no_sound"));
-  fill(element, head.element, ...(isVoice ? [silence] : []), list.element, foot);
+  const voice = isVoice ? makeVoiceHead(app, channelId, guildId) : null;
+  fill(element, head.element, voice?.element, list.element, foot);
   settle();
   const partners = (store.read.channels.get(channelId)?.recipients ?? []).map(({ id }) => `user:${id}`);
   const topics = [`channel:${channelId}`, "me", ...partners, ...(guildId === null ? [] : [`guild:${guildId}`])];
@@ -192,6 +193,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     leaveUnread: () => void list.leaveUnread(),
     stop() {
       unwatch();
+      voice?.stop();
       list.stop();
       hint.stop();
       typing.stop();
