@@ -26,6 +26,13 @@ window.RTCPeerConnection = class extends RTCPeerConnection {
 window.WebSocket = class extends WebSocket {
   constructor(...rest) { super(...rest); window.sockets.push(this); }
 };
+window.AudioContext = class extends AudioContext {
+  createMediaStreamSource(stream) {
+    const source = super.createMediaStreamSource(stream);
+    window.analyser = source.connect(this.createAnalyser());
+    return source;
+  }
+};
 """
 """Keeps what the page connects with where a test can look at it."""
 
@@ -48,6 +55,13 @@ REFUSED: Final = """() => {
   navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("refused", "NotAllowedError"); };
 }"""
 """What a browser does whose person refuses: this one is made to allow everything."""
+
+LOUDEST: Final = """() => {
+  const wave = new Float32Array(window.analyser.fftSize);
+  window.analyser.getFloatTimeDomainData(wave);
+  return Math.max(...wave);
+}"""
+"""What goes through an amplifier now. Chromium counts no energy of a voice that only an amplifier plays."""
 
 PIXELS: Final = """video => {
   const canvas = document.createElement("canvas");
@@ -97,8 +111,12 @@ class Speaker(Member):
     def hears(self) -> None:
         """Wait until a voice is heard, from now on."""
         before = self.receives("audio")
-        self.until(lambda: self.receives("audio")["energy"] > before["energy"] + 1e-6)
-        assert self.receives("audio")["packets"] > before["packets"] > 0 or before["packets"] == 0
+
+        def is_heard() -> bool:
+            now = self.receives("audio")
+            return now["packets"] > before["packets"] and now["energy"] > before["energy"] + 1e-6
+
+        self.until(is_heard)
 
     def sees(self, tile: Locator) -> None:
         """Wait until a picture moves."""
@@ -256,6 +274,10 @@ def test_a_screen_a_refused_microphone_and_the_settings(visit: MakeVisitor, band
     slider.press("End")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^200"))
     bob.page_is_accessible()
+    bob.page.keyboard.press("Escape")
+    bob.until(lambda: bob.page.evaluate(LOUDEST) > 0.1)
+    bob.people().filter(has_text="Alice").get_by_role("button").click()
+    slider.fill("100")
     bob.page.keyboard.press("Escape")
     bob.hears()
 

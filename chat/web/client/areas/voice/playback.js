@@ -39,7 +39,12 @@ export function makePlayback(refused) {
   /** @param {Sound} sound */
   function tune(sound) {
     const volume = (keptDevices().volumes[sound.userId] ?? VOLUME.usual) / 100;
-    if (volume > 1 && sound.gain === null) sound.gain = amplified(sound.stream);
+    if (volume > 1) {
+      sound.gain ??= amplified(sound.stream);
+    } else if (sound.gain) {
+      sound.gain.disconnect();
+      sound.gain = null;
+    }
     // What goes through the amplifier is heard from there.
     sound.element.muted = isDeaf || sound.gain !== null;
     sound.element.volume = Math.min(1, volume);

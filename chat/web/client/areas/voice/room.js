@@ -62,11 +62,14 @@ export async function enterRoom({ token, changed, permitted, spoke, renewed, end
   const patience = setTimeout(() => finish("no_media"), CONNECT_MS);
 
   const hearing = (/** @type {string} */ kind, /** @type {Payload} */ message) => {
+    // A goodbye does not wait behind descriptions: the socket closes right after it, which else looks like a loss.
+    if (kind === "leave") return finish(message["canReconnect"] ? "lost" : "told");
     turn = turn
       .then(async () => {
         if (!isOver) await HEARD[kind]?.(message);
       })
       .catch(() => finish("lost"));
+    return undefined;
   };
   const signal = makeSignal({ token, hear: hearing, ended: finish });
   wanted.addEventListener("abort", leave);
@@ -171,7 +174,6 @@ export async function enterRoom({ token, changed, permitted, spoke, renewed, end
       spoke(new Map(levels));
     },
     refreshToken: (token) => renewed(String(token)),
-    leave: ({ canReconnect }) => finish(canReconnect ? "lost" : "told"),
   };
 
   await entered;

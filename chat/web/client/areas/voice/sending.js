@@ -67,6 +67,13 @@ export function makeSending({ changed, failed }) {
     for (const track of open.get("MICROPHONE")?.getAudioTracks() ?? []) track.enabled = !isSilent;
   }
 
+  /** @param {Kind} kind @param {MediaStream} stream */
+  function hold(kind, stream) {
+    open.set(kind, stream);
+    // A device that is unplugged ends by itself, as a screen does that the browser's own button stops sharing.
+    for (const track of stream.getTracks()) track.addEventListener("ended", () => ended(kind, stream, track));
+  }
+
   /** @param {Kind} kind */
   async function start(kind) {
     if (open.has(kind) || asking.has(kind)) return;
@@ -74,9 +81,7 @@ export function makeSending({ changed, failed }) {
     try {
       const stream = await OPENS[kind]();
       if (!asking.has(kind)) return close(stream);
-      open.set(kind, stream);
-      // A device that is unplugged ends by itself, as a screen does that the browser's own button stops sharing.
-      for (const track of stream.getTracks()) track.addEventListener("ended", () => ended(kind, stream, track));
+      hold(kind, stream);
       if (kind === "MICROPHONE") silence();
       changed();
       await publish();
@@ -118,7 +123,7 @@ export function makeSending({ changed, failed }) {
       const stream = await OPENS[kind]();
       const [track] = stream.getTracks();
       if (open.get(kind) !== before || !track) return close(stream);
-      open.set(kind, stream);
+      hold(kind, stream);
       close(before);
       silence();
       await published.get(kind)?.replace(track);

@@ -153,6 +153,7 @@ export function makeSession(app) {
       } catch (why) {
         // The connection is no longer there, or its token is too old.
         if (why === "refused") mine.connectionId = null;
+        else if (why instanceof Error && "code" in why && why.code !== "silent") return sentAway(reasonOf(why));
       }
     }
     return undefined;
@@ -162,8 +163,11 @@ export function makeSession(app) {
   async function farewell(mine) {
     mine.media = null;
     await pause(SETTLE_MS);
-    if (stay !== mine || mine.media !== null) return;
-    const words = outOf(store.read, mine.place);
+    if (stay === mine && mine.media === null) sentAway(outOf(store.read, mine.place));
+  }
+
+  /** @param {string} words Why the person is in voice no longer. */
+  function sentAway(words) {
     leave();
     app.layers.toast(words);
     app.announce(words);

@@ -2,6 +2,8 @@
 
 import { keptDevices, watchDevices } from "../../base/devices.js";
 
+const TEXT = "input:not([type=checkbox], [type=radio], [type=range]), textarea, [contenteditable]";
+
 /** @param {(only: boolean, held: boolean) => void} tell Whether a key is wanted, and whether it is held. */
 export function holdToTalk(tell) {
   let { byKey, key } = keptDevices();
@@ -16,7 +18,7 @@ export function holdToTalk(tell) {
 
   /** Who writes a text writes a text. @param {KeyboardEvent} event */
   const isText = ({ target, key: sign }) =>
-    sign.length === 1 && target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
+    sign.length === 1 && target instanceof HTMLElement && target.matches(TEXT);
 
   document.addEventListener("keydown", (event) => {
     if (event.code === key && !event.repeat && !isText(event)) hold(true);
