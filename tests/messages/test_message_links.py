@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.media.outside_addresses import URL_CHARACTERS
+from tests.growth import is_linear
 
 
 @pytest.mark.parametrize(
@@ -99,11 +98,4 @@ def test_no_text_makes_it_fail(text: str) -> None:
     "piece", ["`", "``", "```", "||", "<https://", "https://", "https://a((((", "<http://a>", "`|", "|`<"]
 )
 def test_the_time_grows_with_the_text_and_no_faster(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = (piece * (length // len(piece) + 1))[:length]
-        before = time.process_time()
-        links_in(text)
-        return time.process_time() - before
-
-    seconds(1_000)
-    assert seconds(400_000) < 2
+    assert is_linear(links_in, lambda length: piece * (length // len(piece)), 10_000)

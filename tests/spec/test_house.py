@@ -227,3 +227,28 @@ def test_the_floors_carry_the_areas_and_what_is_named_here() -> None:
         folders = folders_of(floor)
         assert folders - declared_areas() == others.keys(), floor
         assert all(others.values()), floor
+
+
+CLOCKS: Final = frozenset({"monotonic", "perf_counter", "process_time", "thread_time"})
+
+
+def is_about_seconds(comparison: ast.Compare) -> bool:
+    """Whether it holds what a clock has counted against a number: `clock() - before < 2`."""
+    sides = (comparison.left, *comparison.comparators)
+    return any(isinstance(side, ast.Constant) for side in sides) and any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CLOCKS
+        for side in sides
+        for node in ast.walk(side)
+    )
+
+
+def test_no_assertion_counts_seconds() -> None:
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for statement in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(statement, ast.Assert)
+        for node in ast.walk(statement.test)
+        if isinstance(node, ast.Compare) and is_about_seconds(node)
+    ]
+    assert found == [], "a machine is as fast as it is: compare two times of one run (tests.growth)"
