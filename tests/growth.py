@@ -21,8 +21,8 @@ ROUNDS: Final = 6
 def is_linear(work: Callable[[Input], object], make: Callable[[int], Input], length: int) -> bool:
     """Whether `work(make(8 * length))` takes no more than 24 times the processor's time of `work(make(length))`.
 
-    `make` gives an input of about so many characters or bytes. Each time is the least of up to six rounds: a busy
-    machine and the collector only ever add to it.
+    `make` gives an input of about that length, in characters or bytes. Each time is the least of up to six rounds: a
+    busy machine and the collector only ever add to it.
     """
     short, long = make(length), make(TIMES * length)
     work(short)

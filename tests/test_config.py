@@ -307,6 +307,7 @@ def test_a_settings_file_that_cannot_be_read_is_refused(data: Path) -> None:
         ({"CHAT_SSO__ENFORCED": "true"}, "setting sso.enabled: expected true, because of sso.enforced"),
         ({"CHAT_SSO__ENABLED": "true"}, "setting sso.issuer: expected an http or https address"),
         ({"CHAT_CAPTCHA__PROVIDER": "hcaptcha"}, "setting captcha.site_key: expected a text"),
+        ({"CHAT_GIF__PROVIDER": "klipy"}, "setting gif.api_key: expected a text, because of gif.provider"),
         ({"CHAT_SINGLE_COMMUNITY_ENABLED": "true"}, "setting single_community_guild_id: expected a whole number"),
         (
             {"CHAT_LIMITS__MIN_BITRATE": "70000"},
@@ -405,6 +406,7 @@ COMPLETE: dict[str, object] = {
     "sso.client_secret": "secret",
     "captcha.site_key": "site",
     "captcha.secret_key": "secret",
+    "gif.api_key": "secret",
     "single_community_guild_id": 1,
 }
 

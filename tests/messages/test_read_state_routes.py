@@ -262,6 +262,32 @@ async def test_conversations_count_every_message(chat_world: World) -> None:
     assert (await count(bob, group), await count(carol, group)) == (1, 1)
 
 
+async def test_a_message_counts_as_it_was_written_whomever_one_blocks_later(chat_world: World) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    for friend in (bob, carol):
+        relate = {"user_id": alice.id, "target_user_id": friend.id, "type": 1}
+        (await chat_world.anyone.post("/v1/_dev/relationships", relate)).expect(204)
+    group = (await alice.rest.post("/v1/users/@me/channels", {"recipients": [bob.id, carol.id]})).expect(200)["id"]
+    first = await say(carol, group)
+    (await bob.rest.block(carol.id)).expect(200)
+    unheard = await say(carol, group)
+    assert await count(bob, group) == 1
+    (await bob.rest.acknowledge(group, first)).expect(204)
+    assert await count(bob, group) == 0, "an acknowledgement counts no message of somebody who is blocked"
+    (await bob.rest.acknowledge(group, str(int(first) - 1))).expect(204)
+    assert await count(bob, group) == 1
+
+    (await bob.rest.delete(f"/v1/users/@me/relationships/{carol.id}")).expect(204)
+    heard = await say(carol, group)
+    assert await count(bob, group) == 2
+    (await carol.rest.delete_message(group, unheard)).expect(204)
+    assert await count(bob, group) == 2, "what did not count is not taken back"
+    (await bob.rest.block(carol.id)).expect(200)
+    for message_id, left in ((heard, 1), (first, 0)):
+        (await carol.rest.delete_message(group, message_id)).expect(204)
+        assert await count(bob, group) == left
+
+
 async def test_threads_have_read_states_for_those_who_know_them(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     thread_id = (await start(alice, chat_world.channel_id))["id"]

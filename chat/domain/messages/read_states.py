@@ -59,6 +59,9 @@ class Notified:
         counted = list(self.user_ids)
         if counted:
             counted = read_states.that_listen(connection, message.author_id, counted)
+            if self.guild_id is None and len(counted) < len(self.user_ids):
+                silent = [user_id for user_id in self.user_ids if user_id not in counted]
+                read_states.mark_uncounted(connection, message.id, silent)
         if counted and message.mentioned_user_ids:
             named = set(message.mentioned_user_ids)
             read_states.mark_counted(connection, message.id, [user_id for user_id in counted if user_id in named])

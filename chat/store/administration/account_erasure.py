@@ -64,6 +64,7 @@ OWN_ROWS: Final = (
     OwnRows("mentions_read", ("user_id",)),
     OwnRows("dismissed_mentions", ("user_id", "message_id")),
     OwnRows("here_mentions", ("user_id", "message_id")),
+    OwnRows("uncounted_messages", ("user_id", "message_id")),
     OwnRows("saved_messages", ("user_id", "message_id")),
     OwnRows("favorite_memes", ("id",)),  # and their files
     OwnRows("archives", ("id",), "subject_id", "subject_type = 'user' AND requested_by = subject_id"),  # ordered by it

@@ -1,5 +1,5 @@
-"""How far an account has read a channel, and how often it was mentioned since: the rows of `read_states`, and of
-`mass_mentions`, which hold the latest messages that name roles or everyone of a guild.
+"""How far an account has read a channel, and how often it was mentioned since: the rows of `read_states`, of
+`uncounted_messages`, and of `mass_mentions`, which hold the latest messages that name roles or everyone of a guild.
 
 `mention_count` counts what names the account itself (in conversations, what others say). Mass mentions are counted from
 `counted_id` on when a session starts, not when they are written: a message costs the same in a guild of ten as in one
@@ -205,6 +205,14 @@ def mark_counted(connection: sqlite3.Connection, message_id: int, user_ids: Sequ
     )
 
 
+def mark_uncounted(connection: sqlite3.Connection, message_id: int, user_ids: Sequence[int]) -> None:
+    """A message of a conversation does not count for these of its recipients, whatever they do later."""
+    connection.executemany(
+        "INSERT INTO uncounted_messages (user_id, message_id) VALUES (?, ?)",
+        [(user_id, message_id) for user_id in user_ids],
+    )
+
+
 def take_back_mention(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:
     """Before a message goes: accounts that were counted and have not read so far are mentioned once less."""
     connection.execute(
@@ -220,7 +228,8 @@ def take_back_mention(connection: sqlite3.Connection, channel_id: int, message_i
                  JOIN messages ON messages.id = ?2 AND messages.author_id <> recipients.user_id
                               AND messages.type IN ({_SPOKEN})
                 WHERE recipients.channel_id = ?1 AND (recipients.joined_at - {EPOCH_MS}) << 22 < ?2
-                  AND NOT {_silences("recipients.user_id", "messages.author_id")})
+                  AND NOT EXISTS (SELECT 1 FROM uncounted_messages AS uncounted
+                                   WHERE uncounted.user_id = recipients.user_id AND uncounted.message_id = ?2))
         """,  # noqa: S608 - our own numbers
         (channel_id, message_id),
     )
@@ -257,7 +266,7 @@ def _count_after(connection: sqlite3.Connection, user_id: int, channel_id: int, 
         query = f"""
             SELECT 1 FROM messages
              WHERE channel_id = ?2 AND id > ?3 AND author_id <> ?1 AND type IN ({_SPOKEN})
-               AND NOT {_silences("?1", "messages.author_id")}
+               AND NOT EXISTS (SELECT 1 FROM uncounted_messages WHERE user_id = ?1 AND message_id = messages.id)
              LIMIT ?4
         """  # noqa: S608 - our own numbers
     else:

@@ -240,6 +240,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         ),
         "temporary_members": (alice, guild),
         "tickets": (b"1", "login", alice, f'"{name}"', 0, 1, 9 * 10**12),
+        "uncounted_messages": (alice, message_id),
         "used_totp_codes": (alice, 1),
         "webauthn_credentials": (b"1", alice, name, b"1", 0, name, "[]", 0, 1, None, None),
         "webhooks": (9, 1, guild, channel, alice, "hook", None, b"1"),

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.web.browsing import Instance, instance
+from tests.web.browsing import Instance, each, instance
 from tests.web.client.by_hand.test_first_minutes import LONG, Place, field_of
 from tests.web.client.test_shell import DESK, PHONE, Member
 from tests.web.conftest import MakeVisitor
@@ -90,8 +90,7 @@ def test_where_lines_run_from_the_right_long_names_lose_their_end(visit: MakeVis
     page.get_by_role("article").filter(has_text="hello").click(button="right")
     page.get_by_role("menu").wait_for()
     turned = page.get_by_role("menu").locator(".icon:has([href$='#reply'], [href$='#forward'])")
-    expect(turned).to_have_count(2)
-    assert {one.evaluate("(icon) => getComputedStyle(icon).scale") for one in turned.all()} == {"-1 1"}
+    assert {one.evaluate("(icon) => getComputedStyle(icon).scale") for one in each(turned, 2)} == {"-1 1"}
 
 
 def test_on_a_telephone_names_and_words_have_their_room(visit: MakeVisitor, place: Place) -> None:
@@ -109,8 +108,7 @@ def test_on_a_telephone_names_and_words_have_their_room(visit: MakeVisitor, plac
     page.goto(f"/channels/{place.guild_id}/settings/members")
     roles = page.get_by_role("button", name=re.compile("^Roles of "))
     profiles = page.get_by_role("button", name=re.compile("^Profile of "))
-    expect(profiles).to_have_count(3)
-    for one, other in zip(roles.all(), profiles.all(), strict=True):
+    for one, other in zip(each(roles, 3), each(profiles, 3), strict=True):
         assert abs(height(one) - height(other)) < 2
     page.goto(f"/channels/{place.guild_id}/settings")
     title = page.locator(".settings-title > p")
