@@ -30,8 +30,10 @@ def judge(person: PersonsBrowser, act: Act, before: Look, after: Look, asked: in
         tab.complaints.clear()
     told = after["state"]["told"] - before["state"]["told"] if after["state"]["told"] >= before["state"]["told"] else 1
     refused = [one for tab in person.tabs for one in tab.refused]
-    if refused and told == 0 and act.kind not in ("go", "reload", "new_tab"):
-        found += [f"unannounced: {one}" for one in refused]
+    for tab in person.tabs:
+        is_told = told > 0 if tab is person.tab else not tab.refused or person.tells_behind(tab)
+        if not is_told and act.kind not in ("go", "reload", "new_tab"):
+            found += [f"unannounced: {one}" for one in tab.refused]
     found += [f"server: {one}" for one in refused if one.startswith("5")]
     for tab in person.tabs:
         tab.refused.clear()

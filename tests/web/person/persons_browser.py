@@ -64,6 +64,8 @@ class Tab:
     pending: set[Request] = attrs.Factory(set)
     complaints: list[str] = attrs.Factory(list)
     refused: list[str] = attrs.Factory(list)
+    told: int = 0
+    """How often it had told something when it was looked at last, while it was not the tab in front."""
     requests: int = 0
     touching: CDPSession | None = None
 
@@ -180,6 +182,16 @@ class PersonsBrowser:
                 continue
             if told is not None and (self.is_offline or not tab.pending or time.monotonic() > end):
                 return json.loads(told)
+
+    def tells_behind(self, tab: Tab) -> bool:
+        """Whether a tab behind the one in front has told anything since it was asked last, or does so at once."""
+        for pause_ms in (0, 250, 1_000):
+            tab.page.wait_for_timeout(pause_ms)
+            told = tab.page.evaluate("() => window.__person?.state.told ?? 0")
+            if told != tab.told:
+                tab.told = told
+                return True
+        return False
 
     def memory(self) -> int:
         """What the page's scripts hold, in bytes, after what is not used was thrown away."""

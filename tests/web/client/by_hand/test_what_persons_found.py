@@ -308,3 +308,23 @@ def test_who_goes_elsewhere_before_a_conversation_is_made_stays_there(
     page.locator(f"article [data-user='{bob['id']}']").first.click(button="right")
     page.get_by_role("menuitem", name="Message", exact=True).click()
     page.wait_for_url(re.compile(r"/channels/@me/\d+$"))
+
+
+def test_settings_that_were_opened_offline_come_with_the_network(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    guild = talk.rpartition("/")[0]
+    for begin, pages in (
+        ("/channels/@me/settings/profile", {"sessions": ".session-name", "notifications": ".push-ground label"}),
+        (f"{guild}/settings", {"members": ".guild-set-rows button", "audit_log": ".guild-set-rows li"}),
+    ):
+        for name, shown in pages.items():
+            member.enters_as("alice", begin) if name == "sessions" else member.page.goto(begin)
+            place = member.page.locator(f"a[href$='/settings/{name}']")
+            place.wait_for()
+            member.page.context.set_offline(True)
+            place.click()
+            expect(member.page.locator(".notices .notice")).to_contain_text("could not be reached")
+            expect(member.page.locator(shown)).to_have_count(0)
+            member.page.context.set_offline(False)
+            member.page.locator(shown).first.wait_for()
+    member.complaints = [text for text in member.complaints if "net::ERR_" not in text]

@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { bytes } from "../../views/messages/media.js";
 import { card } from "../../views/settings/fields.js";
 import { proved } from "../../views/settings/proof.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { full, number } from "../../words/dates.js";
 
@@ -82,7 +83,7 @@ export function makeArchive(app) {
     if (found) h("a", { href: found.download_url, download: "", rel: "noreferrer" }).click();
   }
 
-  look().catch(app.report);
+  load(app, look);
   const choice = h("label", { class: "check" }, files, h("span", {}, t("archive.files")));
   return {
     element: card(t("archive.title"), t("archive.words"), choice, state, h("div", { class: "buttons" }, order, fetch)),

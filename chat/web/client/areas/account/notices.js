@@ -3,6 +3,7 @@
 import { h } from "../../base/dom.js";
 import { keepNotices, keptNotices, play, SOUNDS } from "../../base/notices.js";
 import { card, toggle } from "../../views/settings/fields.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -118,6 +119,6 @@ export function makeWordsCard(app) {
       app.report(error);
     }
   });
-  acts.words().then(show, app.report);
+  load(app, async () => show(await acts.words()));
   return card(label, t("notices.own_words_hint"), form);
 }

@@ -5,6 +5,7 @@ import { fill, h } from "../../base/dom.js";
 import { storage } from "../../base/storage.js";
 import { serviceWorker } from "../../base/trusted.js";
 import { card, toggle } from "../../views/settings/fields.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -71,7 +72,15 @@ export function makePush(app) {
     await draw();
   }
 
-  draw().catch((error) => (app.report(error), say(t("push.unable"))));
+  load(app, async () => {
+    try {
+      await draw();
+    } catch (error) {
+      const isUnreached = /** @type {{status?: number}} */ (error).status === 0;
+      say(isUnreached ? t("fault.no_answer") : t("push.unable"));
+      throw error;
+    }
+  });
   return element;
 }
 

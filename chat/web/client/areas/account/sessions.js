@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { card } from "../../views/settings/fields.js";
+import { load } from "../../views/settings/loading.js";
 import { plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
 import { relative } from "../../words/dates.js";
@@ -61,7 +62,7 @@ export function makeSessions(app) {
   }
 
   others.addEventListener("click", () => void end(elsewhere, t("sessions.ended_others")));
-  draw().catch(app.report);
+  load(app, draw);
   const element = h(
     "div",
     { class: "settings-cards" },

@@ -2,6 +2,7 @@
 // kind.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t, tn } from "../../words/catalogue.js";
 import { full } from "../../words/dates.js";
 import { plainName } from "../../views/names/people.js";
@@ -65,7 +66,8 @@ const ACTIONS = {
 export function auditLogPage(app, guildId) {
   const { acts, store } = app;
   const list = h("ol", { class: "guild-set-rows audit-rows" });
-  const more = h("button", { type: "button", class: "button", hidden: "", click: () => void load() }, t("search.more"));
+  const further = () => load(app, fetch);
+  const more = h("button", { type: "button", class: "button", hidden: "", click: further }, t("search.more"));
   const who = select([["", t("audit.everybody")]], "");
   const kinds = Object.entries(ACTIONS).map(([type, words]) => /** @type {const} */ ([type, words()]));
   kinds.sort(([, one], [, other]) => one.localeCompare(other));
@@ -83,26 +85,22 @@ export function auditLogPage(app, guildId) {
   const users = new Map();
   let asked = 0;
 
-  async function load() {
+  async function fetch() {
     const mine = (asked += 1);
     const wish = { before: entries.at(-1)?.id, user_id: who.value || null, action_type: what.value || null };
-    try {
-      const log = await acts.guildSettings.auditLog(guildId, wish);
-      // Another filter was chosen meanwhile.
-      if (mine !== asked) return;
-      for (const user of log.users) users.set(user.id, user);
-      entries = [...entries, ...log.audit_log_entries];
-      more.hidden = log.audit_log_entries.length < PAGE;
-      for (const { user_id: id } of log.audit_log_entries) offer(id);
-      fill(list, ...(entries.length > 0 ? entries.map(row) : [h("li", { class: "muted" }, t("audit.none"))]));
-    } catch (error) {
-      app.report(error);
-    }
+    const log = await acts.guildSettings.auditLog(guildId, wish);
+    // Another filter was chosen meanwhile.
+    if (mine !== asked) return;
+    for (const user of log.users) users.set(user.id, user);
+    entries = [...entries, ...log.audit_log_entries];
+    more.hidden = log.audit_log_entries.length < PAGE;
+    for (const { user_id: id } of log.audit_log_entries) offer(id);
+    fill(list, ...(entries.length > 0 ? entries.map(row) : [h("li", { class: "muted" }, t("audit.none"))]));
   }
 
   function again() {
     entries = [];
-    void load();
+    load(app, fetch);
   }
 
   /** @param {string} id */
@@ -145,6 +143,6 @@ export function auditLogPage(app, guildId) {
 
   who.addEventListener("change", again);
   what.addEventListener("change", again);
-  void load();
+  load(app, fetch);
   return { element };
 }

@@ -1,6 +1,7 @@
 // The commands of a guild's bots, and who may use them.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { inLanguage } from "../../views/composer/commands.js";
 import { avatarAddress, nameOf } from "../../views/names/people.js";
@@ -28,13 +29,9 @@ export function botsPage(app, guildId) {
   const element = h("div", {}, h("p", { class: "muted guild-set-card" }, t("bots.words")), cards);
 
   async function draw() {
-    try {
-      const known = await acts.guildSettings.commands(guildId);
-      const none = h("p", { class: "muted" }, t("bots.none"));
-      fill(cards, ...(known.applications.length > 0 ? known.applications.map((one) => card(one, known)) : [none]));
-    } catch (error) {
-      app.report(error);
-    }
+    const known = await acts.guildSettings.commands(guildId);
+    const none = h("p", { class: "muted" }, t("bots.none"));
+    fill(cards, ...(known.applications.length > 0 ? known.applications.map((one) => card(one, known)) : [none]));
   }
 
   /** @param {Application} application @param {Known} known */
@@ -80,6 +77,6 @@ export function botsPage(app, guildId) {
     );
   }
 
-  void draw();
+  load(app, draw);
   return { element };
 }

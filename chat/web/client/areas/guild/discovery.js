@@ -1,6 +1,7 @@
 // Whether all may find a guild: what it says of itself there, and how its application stands.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { categoryWords } from "../../views/names/categories.js";
 import { field, select } from "./fields.js";
@@ -67,6 +68,6 @@ export function discoveryPage(app, guildId) {
   withdraw.addEventListener("click", () => {
     guildSettings.withdrawFromDiscovery(guildId).then(draw).catch(app.report);
   });
-  void draw().catch(app.report);
+  load(app, draw);
   return { element: form, stop: () => {} };
 }

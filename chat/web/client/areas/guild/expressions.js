@@ -1,6 +1,7 @@
 // Emoji and stickers of a guild.
 
 import { h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { fileField } from "../../views/dialogs/file_field.js";
 import { dataAddress } from "../../base/data_address.js";
@@ -96,6 +97,6 @@ function expressionPage(app, guildId, { kind, name: attributes, hint, add, none,
       };
     },
   });
-  const unwatch = store.watch([`guild:${guildId}`], () => void page.draw());
+  const unwatch = store.watch([`guild:${guildId}`], () => load(app, page.draw));
   return { element: page.element, stop: unwatch };
 }

@@ -1,6 +1,7 @@
 // A page of settings that is a list: fetched, each row with what can be done to it.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -14,17 +15,13 @@ import { t } from "../../words/catalogue.js";
  * @param {string} parts.none What is said of an empty list.
  * @param {Node[]} [parts.above]
  */
-export function listPage(app, { load, row, none, above = [] }) {
+export function listPage(app, { load: entriesOf, row, none, above = [] }) {
   const list = h("ul", { class: "guild-set-rows" });
   const element = h("div", { class: "guild-set-card" }, ...above, list);
 
   async function draw() {
-    try {
-      const entries = await load();
-      fill(list, ...(entries.length > 0 ? entries.map(item) : [h("li", { class: "muted" }, none)]));
-    } catch (error) {
-      app.report(error);
-    }
+    const entries = await entriesOf();
+    fill(list, ...(entries.length > 0 ? entries.map(item) : [h("li", { class: "muted" }, none)]));
   }
 
   /** @param {Entry} entry */
@@ -40,6 +37,6 @@ export function listPage(app, { load, row, none, above = [] }) {
   }
 
   fill(list, h("li", { class: "muted" }, t("results.loading")));
-  void draw();
+  load(app, draw);
   return { element, draw };
 }

@@ -1,6 +1,7 @@
 // Members of a guild: found by name, with their roles.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { chooseRoles } from "../../views/dialogs/member_roles.js";
 import { avatarAddress, plainName } from "../../views/names/people.js";
@@ -18,7 +19,7 @@ export function membersPage(app, guildId) {
   const count = h("p", { class: "muted", role: "status" });
   const more = h(
     "button",
-    { type: "button", class: "button", hidden: "", click: () => void load(true) },
+    { type: "button", class: "button", hidden: "", click: () => load(app, () => fetch(true)) },
     t("search.more"),
   );
   const element = h(
@@ -35,24 +36,20 @@ export function membersPage(app, guildId) {
   let asked = 0;
 
   /** @param {boolean} further */
-  async function load(further) {
+  async function fetch(further) {
     const mine = (asked += 1);
-    try {
-      const found = await acts.guildSettings.members(guildId, search.value.trim(), further ? members.length : 0);
-      // Others were asked for meanwhile.
-      if (mine !== asked) return;
-      members = further ? [...members, ...found.members] : found.members;
-      count.textContent = t("members.count", { n: found.total_result_count });
-      more.hidden = members.length >= found.total_result_count;
-      acts.members.know(guildId, members.map(({ user }) => user.id));
-      fill(list, ...members.map(row));
-    } catch (error) {
-      app.report(error);
-    }
+    const found = await acts.guildSettings.members(guildId, search.value.trim(), further ? members.length : 0);
+    // Others were asked for meanwhile.
+    if (mine !== asked) return;
+    members = further ? [...members, ...found.members] : found.members;
+    count.textContent = t("members.count", { n: found.total_result_count });
+    more.hidden = members.length >= found.total_result_count;
+    acts.members.know(guildId, members.map(({ user }) => user.id));
+    fill(list, ...members.map(row));
   }
 
   /** @param {import("wire").FoundMember} member */
-  const give = (member) => chooseRoles(app, guildId, member.user.id, member.roles, () => load(false));
+  const give = (member) => chooseRoles(app, guildId, member.user.id, member.roles, () => fetch(false));
 
   /** @param {import("wire").FoundMember} member */
   function row(member) {
@@ -86,8 +83,8 @@ export function membersPage(app, guildId) {
 
   search.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void load(false), PAUSE_MS);
+    timer = setTimeout(() => load(app, () => fetch(false)), PAUSE_MS);
   });
-  void load(false);
+  load(app, () => fetch(false));
   return { element, stop: () => clearTimeout(timer) };
 }

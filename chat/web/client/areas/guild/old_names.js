@@ -1,6 +1,7 @@
 // People of an import, who have no account here: who asks for their messages, who has taken them over, and giving back.
 
 import { fill, h } from "../../base/dom.js";
+import { load } from "../../views/settings/loading.js";
 import { t } from "../../words/catalogue.js";
 import { full, number } from "../../words/dates.js";
 import { invitingChannel } from "../../views/dialogs/guild_menu.js";
@@ -19,7 +20,7 @@ const COUNTED = 10_000;
 export function oldNamesPage(app, guildId) {
   const { acts, layers, report, store } = app;
   const list = h("ul", { class: "guild-set-rows" }, h("li", { class: "muted" }, t("results.loading")));
-  const press = () => void load().catch(report);
+  const press = () => load(app, next);
   const more = h("button", { type: "button", class: "button", hidden: "", click: press }, t("search.more"));
   const element = h(
     "div",
@@ -30,7 +31,7 @@ export function oldNamesPage(app, guildId) {
   );
   let last = "0";
 
-  async function load() {
+  async function next() {
     const from = last;
     const page = await acts.oldNames.page(guildId, from, PAGE);
     if (from !== last) return; // pressed twice
@@ -136,7 +137,7 @@ export function oldNamesPage(app, guildId) {
     return button(t("old_names.give_back"), t("old_names.give_back_of", names), ask, true);
   }
 
-  void load().catch(report);
+  load(app, next);
   return { element };
 }
 
