@@ -153,7 +153,7 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
             guilds_area,
             administration.GatewayView(figures=gateway.figures, sessions_in=gateway.sessions_in),
         ),
-        imports=imports.assemble(core, policy_area, messages_area),
+        imports=imports.assemble(core, policy_area, messages_area, guilds_area),
     )
     return Parts(
         core=core, areas=areas, gateway=gateway, limiter=limiter, addresses=addresses, address_bans=address_bans

@@ -42,6 +42,7 @@ from chat.supervision import lasting
 if TYPE_CHECKING:
     from chat.backup.schedule import BackupSchedule
     from chat.development.seeded_world import SeededWorld
+    from chat.import_processes import ImportProcesses
     from chat.nodes.broker import Broker
     from chat.port.tls import Certificates
 
@@ -121,6 +122,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                         )
                     if settings.backup.directory is not None:
                         nursery.start_soon(lasting, _backup_schedule(loaded, server).run)
+                    nursery.start_soon(lasting, _import_processes(loaded, server).run)
                     await ending.asked.wait()
                     nursery.cancel_scope.cancel()
                 manager.stopping("sending sessions elsewhere, finishing requests")
@@ -165,6 +167,17 @@ def _backup_schedule(loaded: Loaded, server: Server) -> BackupSchedule:
         data=loaded.data_directory,
         settings_file=loaded.settings_file,
         database=server.database,
+        clock=server.clock,
+    )
+
+
+def _import_processes(loaded: Loaded, server: Server) -> ImportProcesses:
+    from chat.import_processes import ImportProcesses
+
+    return ImportProcesses(
+        exports=server.areas.imports.brought,
+        data=loaded.data_directory,
+        settings_file=loaded.settings_file,
         clock=server.clock,
     )
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -22,19 +22,9 @@ from chat.registries.imports import ImportSource
 if TYPE_CHECKING:
     from chat.domain.imports.import_report import ImportFields, ImportReport
     from chat.imports.export_files import ExportFiles
-    from chat.imports.form import Record
+    from chat.imports.sources import Export
     from chat.imports.wishes import ReadingWish
     from chat.store.imports.imports import Import
-
-    class Export(Protocol):
-        """What was exported, as the readers open it."""
-
-        @property
-        def percent_read(self) -> float:
-            """How much of it was read."""
-
-        def read(self, wish: ReadingWish, now_ms: int) -> Iterator[Record]:
-            """The records of the export."""
 
 
 COLUMNS: Final = ("id", "guild_id", "source", "path", "state", "created_at")
@@ -185,11 +175,11 @@ def _bring(
             export = read(files)  # what is no export makes no guild
             if dry_run:
                 return _previewed(instance, export, wish)
-            with _alone(instance):
+            with alone(instance):
                 guild_id, is_new = await _guild(instance, guild, owner)
                 kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
                 made = await instance.areas().imports.imports.begin(guild_id, source, place, kept)
-                return await _carried_out(instance, files, export, made, wish, is_new=is_new)
+                return await carried_out(instance, files, export, made, wish, is_new=is_new)
 
     _print(administer(data, command), as_json=as_json)
 
@@ -214,9 +204,10 @@ def _previewed(instance: Instance, export: Export, wish: ReadingWish) -> ImportF
     }
 
 
-async def _carried_out(
+async def carried_out(
     instance: Instance, files: ExportFiles, export: Export, made: Import, wish: ReadingWish, *, is_new: bool
 ) -> ImportFields:
+    """Carry an import out, with a bar on a terminal. Raises as `Imports.carry_out`."""
     import trio
 
     from chat.domain.imports.imports import import_fields
@@ -270,11 +261,12 @@ async def _guild(instance: Instance, name: str, owner: str | None) -> tuple[int,
 
 
 @contextlib.contextmanager
-def _alone(instance: Instance) -> Iterator[None]:
-    """One import at a time: two would count what they bring twice. The lock goes with its process."""
+def alone(instance: Instance, *, waits: bool = False) -> Iterator[None]:
+    """One import at a time: two would count what they bring twice. The lock goes with its process. `waits` waits for
+    another one's end."""
     descriptor = os.open(instance.directory.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
     except BlockingIOError:
         os.close(descriptor)
         raise OperatorError("another import is under way: chat import list") from None
@@ -347,7 +339,7 @@ def undo(data: Path, import_id: int, as_json: bool) -> None:
     """
 
     async def command(instance: Instance) -> dict[str, str | int]:
-        with _alone(instance):
+        with alone(instance):
             return await instance.areas().imports.undoing.undo(import_id)
 
     found = administer(data, command)

@@ -52,7 +52,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "backups": "chat.cli.backups:backups",
     "restore": "chat.cli.restore:restore",
     "storage": "chat.cli.storage:storage",
-    "import": "chat.cli.imports:import_",
+    "import": "chat.cli.brought_imports:import_",
     "export": "chat.cli.exports:export",
     "export-user": "chat.cli.backup:export_user",
     "openapi": "chat.cli.config:openapi",

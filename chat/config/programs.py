@@ -36,6 +36,19 @@ class InteractionSettings:
     )  # fmt: skip
 
 
+@frozen(kw_only=True)
+class ImportSettings:
+    """Communities that people bring along from other programs."""
+
+    from_browser: Literal["administrators", "everyone", "off"] = setting(
+        "administrators", "who brings communities along in the browser: accounts that hold `*`, everyone, or nobody"
+    )
+    max_bytes: int = setting(
+        2_147_483_648, "the largest export that is uploaded; the command line has no such limit", unit="bytes",
+        minimum=1,
+    )  # fmt: skip
+
+
 @frozen
 class CompatSettings:
     """Programs that were written for other services of this family."""

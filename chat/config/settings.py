@@ -14,7 +14,7 @@ from chat.classes import frozen
 from chat.config import broker_address
 from chat.config.declare import setting
 from chat.config.limits import Limits
-from chat.config.programs import CompatSettings, InteractionSettings, is_network, parsed_by
+from chat.config.programs import CompatSettings, ImportSettings, InteractionSettings, is_network, parsed_by
 from chat.registries import limits as documented
 
 DNS_PORT: Final = 53
@@ -361,7 +361,6 @@ class Settings:
         None, "an address of its own for /metrics, for all who reach it; not on the main port then",
         accepts=_is_address_with_port, form="an address and a port such as 127.0.0.1:9090",
     )  # fmt: skip
-
     nodes: str | None = setting(
         None, "the broker (Redis or Valkey) over which gateway nodes join this instance; none: it serves by itself",
         secret=True, accepts=_is_broker, form=broker_address.FORM,
@@ -434,6 +433,7 @@ class Settings:
     backup: BackupSettings = attrs.field(factory=BackupSettings)
     storage: StorageSettings = attrs.field(factory=StorageSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
+    imports: ImportSettings = attrs.field(factory=ImportSettings)
     interactions: InteractionSettings = attrs.field(factory=InteractionSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
     compat: CompatSettings = attrs.field(factory=CompatSettings)

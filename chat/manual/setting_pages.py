@@ -31,6 +31,7 @@ SECTION_TITLES: Final[Mapping[str, str]] = {
     "gateway": "Gateway",
     "media": "Media",
     "archives": "Archives",
+    "imports": "Moving in",
     "push": "Push notifications",
     "billing": "Purchases",
     "backup": "Backups",

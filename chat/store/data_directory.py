@@ -4,6 +4,7 @@ chat.sqlite3    the database (with its -wal and -shm beside it)
 chat.toml       settings, written by the operator
 uploads/        uploaded files
 archives/       archives of accounts and guilds
+imports/        exports that people brought along in the browser, while they are needed
 signing.key     secret of this instance, mode 0600
 nodes.json      what the server knows of its gateway nodes (`chat.domain.administration.gateway_nodes`)
 lock            held by the process that owns the directory; its id, and where it listens

@@ -59,6 +59,8 @@ JSON_COLUMNS: Final[Mapping[tuple[str, str], Shape]] = MappingProxyType(
         ("application_command_permissions", "permissions"): _objects,
         ("application_commands", "body"): _object,
         ("applications", "redirect_uris"): _texts,
+        ("brought_exports", "preview"): _object,
+        ("brought_exports", "wish"): _object,
         ("chosen_settings", "value"): _anything,
         ("ephemeral_messages", "body"): _object,
         ("errands", "state"): _object,

@@ -30,6 +30,7 @@ TABLES: Final = (
     "archives",
     "assets",
     "attachments",
+    "brought_exports",
     "channels",
     "ephemeral_messages",
     "expressions",

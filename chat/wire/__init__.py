@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chat.wire.administered_instance import *
     from chat.wire.administration import *
     from chat.wire.applications import *
+    from chat.wire.brought_exports import *
     from chat.wire.channels import *
     from chat.wire.events import *
     from chat.wire.guild_management import *
@@ -42,6 +43,7 @@ MODULES: Final = (
     "administered_instance",
     "administration",
     "applications",
+    "brought_exports",
     "channels",
     "events",
     "guild_management",

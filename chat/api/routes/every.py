@@ -9,6 +9,7 @@ from chat.api.routes import administration, discovery, gateway_bot, openapi, pol
 from chat.api.routes.accounts import accounts, user_settings
 from chat.api.routes.applications import applications, oauth2
 from chat.api.routes.guilds import (
+    community_imports,
     expressions,
     guild_channels,
     guild_discovery,
@@ -93,6 +94,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         webhooks,
         invites,
         placeholders,
+        community_imports,
     )
 )
 """The operations of every server beside the administrative ones; those of `chat.development` come on top where they are

@@ -106,8 +106,13 @@ class Guilds:
         if self._core.policy.single_community:
             raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS)
 
-    async def create(self, principal: Principal, wish: GuildWish) -> wire.Guild:
-        """Create guild; the caller owns it. Everything is written, or nothing.
+    async def create(
+        self,
+        principal: Principal,
+        wish: GuildWish,
+        besides: Callable[[sqlite3.Connection, int], None] = lambda _connection, _guild_id: None,
+    ) -> wire.Guild:
+        """Create guild; the caller owns it. Everything is written, or nothing. The unit calls `besides` with its id.
 
         The order of checks is that of guilds.md, Create guild: account, body, content policy, guild limit, template.
 
@@ -116,7 +121,7 @@ class Guilds:
             as `read_template`.
         """
         self.require_may_create(principal)
-        return await self._create(principal, wish, lambda _connection, _guild_id: None)
+        return await self._create(principal, wish, besides)
 
     async def create_for(
         self, account: Account, wish: GuildWish, besides: Callable[[sqlite3.Connection, int], None]

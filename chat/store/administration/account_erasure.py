@@ -69,6 +69,7 @@ OWN_ROWS: Final = (
     OwnRows("favorite_memes", ("id",)),  # and their files
     OwnRows("archives", ("id",), "subject_id", "subject_type = 'user' AND requested_by = subject_id"),  # ordered by it
     OwnRows("claim_requests", ("guild_id", "claimant_id"), "claimant_id"),
+    OwnRows("brought_exports", ("id",)),
     OwnRows("drafts", ("user_id", "channel_id")),
     OwnRows("interactions", ("id",)),  # and the answers that it alone saw
     OwnRows("poll_votes", ("message_id", "answer_id", "user_id")),

@@ -246,6 +246,12 @@ USER_TABLES: Final = (
         key="guild_id",
     ),
     Table(
+        "account/brought_exports",
+        "Communities that the account has brought along in the browser",
+        "brought_exports",
+        "id, filename, size, state, guild_id, import_id, created_at, changed_at",
+    ),
+    Table(
         "messages/interactions",
         "What the account did with commands, components and forms in the last half hour",
         "interactions",

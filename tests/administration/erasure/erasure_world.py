@@ -151,6 +151,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "backup_codes": (alice, 1, b"1", None),
         "bans": (bobs_guild, alice, alice, name, 1, None, ADDRESS),
         "blocklists": ("email", EMAIL, None, alice, 1),
+        "brought_exports": (16, alice, name, 1, "ready", None, f'{{"name": "{name}"}}', None, None, None, 0, 1, 1),
         "discovery_applications": (guild, 0, "words", "pending", alice, 1, alice, 1, None),
         "dismissed_mentions": (alice, message_id),
         "drafts": (alice, channel, name, 1),
