@@ -134,6 +134,27 @@ def part(store: Kept, path: str) -> Any:
             {"20": {"channel_id": "20", "message_id": "40", "ringing": []}},
         ),
         ([("CALL_CREATE", {"channel_id": "20"}), ("CALL_DELETE", {"channel_id": "20"})], "calls", {}),
+        (
+            [("CALL_CREATE", {"channel_id": "20", "voice_states": [voice("20"), voice("20", "d")]})],
+            "voice",
+            {"20": {"c": voice("20"), "d": voice("20", "d")}},
+        ),
+        (
+            [
+                ("CALL_CREATE", {"channel_id": "20", "voice_states": [voice("20")]}),
+                ("CALL_UPDATE", {"channel_id": "20", "ringing": ["1"]}),
+            ],
+            "voice",
+            {"20": {"c": voice("20")}},
+        ),
+        (
+            [
+                ("CALL_CREATE", {"channel_id": "20", "voice_states": [voice("20")]}),
+                ("CALL_DELETE", {"channel_id": "20"}),
+            ],
+            "voice",
+            {},
+        ),
         ([("FAVORITE_MEME_CREATE", {"id": "51"})], "memes", [{"id": "50", "name": "old"}, {"id": "51"}]),
         ([("FAVORITE_MEME_UPDATE", {"id": "50", "name": "new"})], "memes", [{"id": "50", "name": "new"}]),
         ([("FAVORITE_MEME_DELETE", {"meme_id": "50"})], "memes", []),
@@ -145,6 +166,70 @@ def test_what_the_store_knows_after_it(
     for name, data in dispatches:
         store.call("apply", name, data)
     assert part(store, path) == expected
+
+
+def called(store: Kept, name: str, *arguments: Any) -> Any:
+    """What store/calls.js makes of the state."""
+    return store.node.call("store/calls", name, store.member("read"), *arguments)
+
+
+CALL: Final[dict[str, Any]] = {"channel_id": "20", "message_id": "40", "ringing": ["1"], "voice_states": [voice("20")]}
+
+
+@pytest.mark.parametrize(
+    ("dispatches", "rings"),
+    [
+        ([("CALL_CREATE", CALL)], True),
+        ([("CALL_CREATE", CALL | {"ringing": ["3"]})], False),
+        ([("CALL_CREATE", CALL), ("CALL_UPDATE", CALL | {"ringing": []})], False),
+        ([("CALL_CREATE", CALL), ("CALL_DELETE", {"channel_id": "20"})], False),
+        ([("USER_SETTINGS_UPDATE", {"person_notifications": {"2": 2}}), ("CALL_CREATE", CALL)], False),
+        ([("USER_SETTINGS_UPDATE", {"person_notifications": {"3": 2}}), ("CALL_CREATE", CALL)], True),
+        ([("RELATIONSHIP_ADD", {"id": "2", "type": 2, "user": ANA}), ("CALL_CREATE", CALL)], False),
+        # In a group nobody is known to call before somebody is there; it rings all the same.
+        ([("CALL_CREATE", CALL | {"voice_states": []})], True),
+    ],
+)
+def test_which_calls_ring(store: Kept, dispatches: Sequence[tuple[str, Any]], rings: bool) -> None:
+    for name, data in dispatches:
+        store.call("apply", name, data)
+    assert [call["channel_id"] for call in called(store, "ringingCalls")] == (["20"] if rings else [])
+
+
+def test_who_calls_and_who_is_there(store: Kept) -> None:
+    own = voice("20", "mine") | {"user_id": "1"}
+    store.call("apply", "CALL_CREATE", CALL | {"voice_states": [own, voice("20"), voice("20", "d")]})
+    assert called(store, "peopleInCall", "20") == ["1", "2"]
+    assert called(store, "callerOf", "20") == "2"
+    assert called(store, "peopleInCall", "21") == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_quiet"),
+    [
+        ({}, False),
+        ({"status": "dnd"}, True),
+        ({"status": "idle"}, False),
+        ({"quiet_hours": {"start": "00:00", "end": "12:00", "timezone": "UTC"}}, True),
+        ({"quiet_hours": {"start": "12:00", "end": "13:00", "timezone": "UTC"}}, False),
+    ],
+)
+def test_when_a_call_rings_without_a_sound(store: Kept, settings: dict[str, Any], is_quiet: bool) -> None:
+    store.call("apply", "USER_SETTINGS_UPDATE", settings)
+    assert called(store, "ringsQuietly", "20", 3_600_000) is is_quiet
+
+
+def test_whom_one_may_call(store: Kept) -> None:
+    def may(recipient: dict[str, Any], kind: int = 1) -> bool:
+        return bool(called(store, "mayCall", {"id": "21", "type": kind, "recipients": [recipient]}))
+
+    store.call("apply", "RELATIONSHIP_ADD", {"id": "3", "type": 2, "user": BEN})
+    assert may({"id": "7"})
+    assert not may(BEN), "who is blocked"
+    assert not may(ME), "notes to oneself"
+    assert may(BEN, 3), "a group"
+    assert not may({"id": "7"}, 2), "a channel of a guild"
+    assert not called(store, "mayCall", None)
 
 
 def test_who_has_just_left_a_member_list_is_no_member_again(store: Kept) -> None:

@@ -1,6 +1,6 @@
-"""Two people in a voice channel, each in a browser of their own: what one says and shows arrives at the other, by the
-receiver's own counts and by the pixels. Microphone and camera are those that Chromium makes up: a beep, a clock. Area:
-web client, voice."""
+"""Two people in a voice channel and in calls, each in a browser of their own: what one says and shows arrives at the
+other, by the receiver's own counts and by the pixels. Microphone and camera are those that Chromium makes up: a beep, a
+clock. Area: web client, voice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 import pytest
-from playwright.sync_api import Browser, Locator, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.web.browsing import FLAGS, SHELL, WAIT_MS, Instance, instance
 from tests.web.client.test_shell import DESK, PHONE, Member, is_fine
@@ -31,6 +31,10 @@ window.AudioContext = class extends AudioContext {
     const source = super.createMediaStreamSource(stream);
     window.analyser = source.connect(this.createAnalyser());
     return source;
+  }
+  createOscillator() {
+    window.tones = (window.tones ?? 0) + 1;
+    return super.createOscillator();
   }
 };
 """
@@ -297,3 +301,104 @@ def test_a_screen_a_refused_microphone_and_the_settings(visit: MakeVisitor, band
     alice.page.keyboard.down("Backquote")
     bob.hears()
     alice.page.keyboard.up("Backquote")
+
+
+@pytest.fixture
+def friends(home: Instance) -> str:
+    """The conversation of alice and bob, who are friends; its id."""
+    alice, bob = home.person("alice"), home.person("bob")
+    home.call("POST", "/v1/_dev/relationships", {"user_id": alice["id"], "target_user_id": bob["id"], "type": 1})
+    found: str = home.call("POST", "/v1/users/@me/channels", {"recipient_id": bob["id"]}, alice["token"])["id"]
+    home.call("POST", f"/v1/channels/{found}/messages", {"content": "May I call?"}, alice["token"])
+    return found
+
+
+def rings(page: Page) -> Locator:
+    """What a tab shows while alice calls."""
+    return page.get_by_role("dialog", name="Alice")
+
+
+def test_a_call_rings_in_every_tab_until_it_is_over(
+    visit: MakeVisitor, home: Instance, band: Band, friends: str
+) -> None:
+    alice, bob = enters(visit, "alice", band), enters(visit, "bob", band)
+    first, second = bob.page, bob.context.new_page()
+    bob.watch(second)
+    second.goto(f"/channels/@me/{friends}")
+    second.locator(".app.ready").wait_for(state="attached")
+    for page in (first, second):
+        page.mouse.click(640, 300)  # a browser lets nothing sound before
+    alice.page.goto(f"/channels/@me/{friends}")
+    head = alice.page.locator(".talk-head")
+    sign = second.locator(f"a[data-channel='{friends}']").get_by_text("A call is going on")
+
+    # It rings in both tabs, and one of them is heard.
+    head.get_by_role("button", name="Call", exact=True).click()
+    expect(alice.page.get_by_role("status").filter(has_text="Calling Bob").first).to_be_visible()
+    for page in (first, second):
+        expect(rings(page)).to_contain_text("Incoming call")
+        expect(page).to_have_title(re.compile("Alice is calling"))
+    tones = "() => window.tones ?? 0"
+    bob.until(lambda: first.evaluate(tones) + second.evaluate(tones) > 0)
+    assert 0 in (first.evaluate(tones), second.evaluate(tones))
+    is_fine(bob)
+    first.set_viewport_size(PHONE)
+    bob.page_fits()
+    first.set_viewport_size(DESK)
+
+    # Taken by keyboard in one of them: they hear each other.
+
+    def is_reached() -> object:
+        first.keyboard.press("F6")
+        return rings(first).evaluate("one => one.matches(':focus')")
+
+    bob.until(is_reached)
+    first.keyboard.press("Tab")
+    first.keyboard.press("Enter")
+    for page in (first, second):
+        expect(rings(page)).to_have_count(0)
+    expect(first.locator(".voice-bar[data-phase=live]")).to_be_visible()
+    alice.hears()
+    bob.hears()
+    expect(sign).to_be_attached()
+    is_fine(alice)
+    alice.page.set_viewport_size(PHONE)
+    alice.page_fits()
+    alice.page.set_viewport_size(DESK)
+
+    # Between two a call is over when one hangs up.
+    alice.bar("Hang up").click()
+    bob.is_told("The call has ended.")
+    for one in (alice, bob):
+        expect(one.page.locator(".voice-bar")).to_be_hidden()
+        expect(one.page.get_by_role("article").filter(has_text="Alice started a call that lasted")).to_have_count(1)
+    expect(sign).to_have_count(0)
+
+    # Declined in one tab, it rings in none; rung again, until the caller hangs up.
+    head.get_by_role("button", name="Call", exact=True).click()
+    rings(second).press("Escape")
+    for page in (first, second):
+        expect(rings(page)).to_have_count(0)
+    expect(alice.page.get_by_role("status").filter(has_text="Nobody has answered").first).to_be_visible()
+    alice.button("Ring again").click()
+    for page in (first, second):
+        expect(rings(page)).to_be_visible()
+    alice.bar("Hang up").click()
+    for page in (first, second):
+        expect(rings(page)).to_have_count(0)
+        expect(page.get_by_role("article").filter(has_text="You missed a call from Alice")).to_have_count(1)
+    expect(alice.page.get_by_role("article").filter(has_text="Alice called, and nobody answered")).to_have_count(1)
+
+    # Somebody whose messages are silenced is seen to call, and does not ring.
+    token, caller = home.person("bob")["token"], home.person("alice")["id"]
+    home.call("PATCH", "/v1/users/@me/settings", {"person_notifications": {caller: 2}}, token)
+    head.get_by_role("button", name="Call", exact=True).click()
+    expect(alice.page.get_by_role("status").filter(has_text="Calling Bob").first).to_be_visible()
+    expect(sign).to_be_attached()
+    expect(rings(second)).to_have_count(0)
+    home.call("PATCH", "/v1/users/@me/settings", {"person_notifications": {}}, token)
+    expect(rings(second)).to_be_visible()
+    rings(second).get_by_role("button", name="Accept with video").click()
+    alice.sees(alice.page.locator(".voice-tile").filter(has_text="Bob"))
+    alice.bar("Hang up").click()
+    expect(second.locator(".voice-bar")).to_be_hidden()

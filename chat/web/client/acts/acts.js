@@ -2,6 +2,7 @@
 
 import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
+import { makeCallActs } from "./calls.js";
 import { makeDraftActs } from "./drafts.js";
 import { makeGifActs } from "./gifs.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
@@ -41,6 +42,7 @@ export function makeActs(parts) {
     interactions: makeInteractionActs(parts),
     members: makeMemberActs(parts),
     guildSettings: makeGuildSettingsActs(parts),
+    calls: makeCallActs(parts),
     drafts: makeDraftActs(parts),
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),

@@ -31,6 +31,14 @@ const TONES = {
   ],
 };
 
+/** A telephone's: twice the same, then a pause until it is rung again. @type {readonly Tone[]} */
+const RING = [
+  [659.3, 0, 0.3],
+  [784, 0.2, 0.3],
+  [659.3, 0.4, 0.3],
+  [784, 0.6, 0.5],
+];
+
 export const SOUNDS = /** @type {readonly Sound[]} */ ([...Object.keys(TONES), "none"]);
 const LOUDNESS = 0.2;
 
@@ -56,11 +64,27 @@ const audio = { context: null };
  * @param {Sound} sound
  */
 export async function play(sound) {
-  if (sound === "none") return;
+  if (sound !== "none") await sounded(TONES[sound]);
+}
+
+/**
+ * Rings once.
+ * @param {() => boolean} isWanted Asked when it can sound: the person may touch the page when nobody calls any more.
+ */
+export async function ring(isWanted) {
+  if (keptNotices().sound !== "none") await sounded(RING, isWanted);
+}
+
+/**
+ * @param {readonly Tone[]} tones
+ * @param {() => boolean} [isWanted]
+ */
+async function sounded(tones, isWanted = () => true) {
   audio.context ??= new AudioContext();
   const { context } = audio;
   if (context.state !== "running") await context.resume();
-  for (const [hertz, from, long] of TONES[sound]) {
+  if (!isWanted()) return;
+  for (const [hertz, from, long] of tones) {
     const at = context.currentTime + from;
     const tone = context.createOscillator();
     const loudness = context.createGain();

@@ -23,5 +23,6 @@ export function adopt(state, clone, touch) {
   renew(state, touch, () => Object.assign(state, clone));
   for (const key of state.lists.keys()) touch(`list:${key}`);
   for (const id of state.voice.keys()) touch(`voice:${id}`);
+  for (const id of state.calls.keys()) touch(`voice:${id}`);
   for (const id of state.typing.keys()) touch(`typing:${id}`);
 }

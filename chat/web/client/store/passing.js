@@ -36,12 +36,20 @@ export const PASSING_EVENTS = {
   CALL_UPDATE: putCall,
   CALL_DELETE(state, { channel_id: channelId }, touch) {
     state.calls.delete(channelId);
+    state.voice.delete(channelId);
     touch(`voice:${channelId}`);
   },
 };
 
-/** @type {import("./shapes.js").Apply} */
-function putCall(state, call, touch) {
+/**
+ * A call names everybody who is in it: a new session hears of them in no other way.
+ * @type {import("./shapes.js").Apply}
+ */
+function putCall(state, { voice_states: voices, ...call }, touch) {
   state.calls.set(call.channel_id, { ...state.calls.get(call.channel_id), ...call });
+  if (voices?.length > 0) {
+    const connections = voices.map((/** @type {Payload} */ one) => [one.connection_id ?? one.user_id, one]);
+    state.voice.set(call.channel_id, new Map(connections));
+  } else if (voices) state.voice.delete(call.channel_id);
   touch(`voice:${call.channel_id}`);
 }

@@ -62,6 +62,7 @@
  * @property {string} customId
  * @property {"waiting" | "silent"} state `silent`: the application did not answer.
  */
+/** @typedef {{channel_id: Id} & Partial<Events["CALL_UPDATE"]>} Call `ringing`: whom it rings. */
 /** @typedef {Pick<Presence, "status" | "custom_status">} Seen */
 /** @typedef {User | import("wire").AccountReference} SomeUser Of a member who has just left, the id alone. */
 /** @typedef {{user: SomeUser, nick?: string | null, roles?: Id[], presence?: Seen | undefined}} ListedMember */
@@ -93,7 +94,7 @@
  * @property {Map<string, MemberList>} lists By guild and list, as `GUILD:LIST`.
  * @property {Map<Id, Map<Id, number>>} typing By channel and account: until when (Unix milliseconds).
  * @property {Map<Id, Map<string, Wire & {user_id: Id}>>} voice Voice states by channel and connection.
- * @property {Map<Id, Wire>} calls By channel.
+ * @property {Map<Id, Call>} calls By channel.
  * @property {Map<string, Unsent>} outbox By nonce.
  * @property {Map<string, Used>} used Components that this tab waits for, by nonce.
  * @property {Map<Id, Map<Id, Message>>} ephemeral Messages that the account alone sees, by channel.

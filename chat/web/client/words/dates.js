@@ -76,7 +76,7 @@ export function number(value) {
 /**
  * "4 hours", "1 day".
  * @param {number} value
- * @param {"hour" | "day"} unit
+ * @param {"second" | "minute" | "hour" | "day"} unit
  */
 export function duration(value, unit) {
   const options = /** @type {const} */ ({ style: "unit", unit, unitDisplay: "long" });

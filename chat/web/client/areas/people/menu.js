@@ -1,12 +1,14 @@
 // What can be done with a person, wherever the person is shown: the same for all places, by what one may.
 
 import { h } from "../../base/dom.js";
+import { mayCallPerson } from "../../store/calls.js";
 import { mayAskApps } from "../../store/interactions.js";
 import { personLevel } from "../../store/person_notices.js";
 import { BITS, guildPermissions, outranks } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { chooseRoles } from "../../views/dialogs/member_roles.js";
 import { writeTo } from "../../views/dialogs/write_to.js";
+import { enterCall } from "../../views/names/calls.js";
 import { nameOf } from "../../views/names/people.js";
 import { moderationEntries } from "./moderation.js";
 
@@ -37,12 +39,14 @@ function meetingEntries({ app, userId, guildId, spot }) {
   const type = store.read.relationships.get(userId)?.["type"];
   const isOther = userId !== store.read.session.me;
   const write = () => told(app, writeTo(app, userId));
+  const call = () => told(app, writeTo(app, userId, (id) => enterCall(app, id)));
   const profile = () => app.open("profile", { userId, guildId, anchor: anchorOf(spot) });
   const { mention } = app;
   return entriesOf([
     { label: t("profile.name"), icon: "member", run: profile },
     mention !== null && { label: t("person.mention"), icon: "at", run: () => mention(userId) },
     isOther && type !== BLOCKED && { label: t("profile.write"), icon: "send", run: write },
+    app.voice.isThere && mayCallPerson(store.read, userId) && { label: t("call.start"), icon: "phone", run: call },
   ]);
 }
 

@@ -4,6 +4,7 @@ import { h } from "../../base/dom.js";
 import { BITS, may } from "../../store/permissions.js";
 import { isChannelMuted } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
+import { callEntries } from "../../views/names/calls.js";
 import { nameOfChannel, othersOf } from "../../views/names/channels.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -80,6 +81,7 @@ function ofConversation(app, channel, spot) {
     const [other] = othersOf(store.read, channel);
     const person = () => app.open("person_menu", { userId: other?.id, guildId: null, spot });
     return [
+      ...callEntries(app, channel),
       ...first,
       null,
       ...(channel.type === 1 ? [{ label: t("conversation.person"), icon: "member", run: person }] : []),
@@ -94,6 +96,7 @@ function ofConversation(app, channel, spot) {
       actions: [{ label: t("conversation.leave"), kind: "danger", run: close }],
     });
   return [
+    ...callEntries(app, channel),
     ...first,
     null,
     { label: t("conversation.change"), icon: "edit", run: () => app.open("conversation", { channelId: channel.id }) },

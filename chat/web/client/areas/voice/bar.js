@@ -69,7 +69,8 @@ export function makeBar(app, session) {
     const channel = store.read.channels.get(channelId ?? "");
     const guild = store.read.guilds.get(guildId ?? "");
     const place = [channel && nameOfChannel(store.read, channel), guild?.properties["name"]].filter(Boolean);
-    if (state.textContent !== PHASES[phase]()) state.textContent = PHASES[phase]();
+    const said = voice.now.waiting ?? PHASES[phase]();
+    if (state.textContent !== said) state.textContent = said;
     where.textContent = place.join(" · ");
     where.href = `/channels/${guildId ?? "@me"}/${channelId}`;
     sign.dataset["quality"] = quality ?? "";
@@ -79,7 +80,8 @@ export function makeBar(app, session) {
     problem.hidden = trouble === null;
     act.textContent = t("voice.try_again");
     controls.element.hidden = phase === "failed";
-    leave.title = leave.ariaLabel = phase === "failed" ? t("layers.close") : t("voice.leave");
+    const away = guildId === null ? t("call.hang_up") : t("voice.leave");
+    leave.title = leave.ariaLabel = phase === "failed" ? t("layers.close") : away;
     controls.draw();
   }
 

@@ -35,8 +35,14 @@ export function tellOfPresence({ store, announce }) {
       const came = [...now].filter((id) => !there.has(id) && id !== me);
       const left = [...there].filter((id) => !now.has(id) && id !== me);
       there = now;
-      if (came[0] !== undefined) announce(t("voice.came", { name: named(came[0]) }));
-      else if (left[0] !== undefined) announce(t("voice.left", { name: named(left[0]) }));
+      const isCall = place.guildId === null;
+      if (came[0] !== undefined) {
+        const name = named(came[0]);
+        announce(isCall ? t("call.came", { name }) : t("voice.came", { name }));
+      } else if (left[0] !== undefined) {
+        const name = named(left[0]);
+        announce(isCall ? t("call.left", { name }) : t("voice.left", { name }));
+      }
     },
   };
 }

@@ -31,5 +31,6 @@ export function reasonOf(why) {
  */
 export function outOf(state, { guildId, channelId }) {
   if (guildId !== null && !state.guilds.has(guildId)) return t("voice.out_guild");
-  return state.channels.has(channelId) ? t("voice.out") : t("voice.out_channel");
+  if (!state.channels.has(channelId)) return t("voice.out_channel");
+  return guildId === null ? t("call.over") : t("voice.out");
 }

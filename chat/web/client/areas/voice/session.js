@@ -26,6 +26,7 @@ import { enterRoom } from "./room.js";
  * @property {number} attempts How often it was tried in vain to mend it.
  */
 
+const OF_TWO = 1;
 const ATTEMPTS = 12;
 const DELAY_MS = 500;
 const DELAY_MAXIMUM_MS = 8000;
@@ -103,8 +104,9 @@ export function makeSession(app) {
   /**
    * @param {Place} where
    * @param {string | null} [from] A connection that moves there.
+   * @param {() => void} [placed] Run when the others see the person there.
    */
-  async function begin(where, from = null) {
+  async function begin(where, from = null, placed = () => {}) {
     stay?.end.abort();
     /** @type {Stay} */
     const mine = (stay = {
@@ -123,6 +125,7 @@ export function makeSession(app) {
     void sending.start("MICROPHONE");
     try {
       await place(mine, from);
+      if (stay === mine) placed();
       await enter(mine);
     } catch (why) {
       if (stay === mine) fail(reasonOf(why));
@@ -148,6 +151,7 @@ export function makeSession(app) {
       await Promise.race([pause(Math.min(DELAY_MAXIMUM_MS, DELAY_MS * 2 ** mine.attempts)), online()]);
       if (stay !== mine || !store.read.session.live) continue;
       try {
+        if (mine.connectionId === null && isOver(mine.place)) return sentAway(outOf(store.read, mine.place));
         if (mine.connectionId === null) await place(mine, null);
         await enter(mine);
       } catch (why) {
@@ -198,10 +202,19 @@ export function makeSession(app) {
   });
 
   /** A new session: the connection ended with the one before. @param {Stay} mine */
-  function renewed(mine) {
+  async function renewed(mine) {
     mine.connectionId = null;
     if (mine.media === null) return;
-    void begin(mine.place);
+    // Of calls it hears after Ready.
+    if (mine.place.guildId === null) await pause(SETTLE_MS);
+    if (stay !== mine || mine.media === null) return;
+    if (isOver(mine.place)) sentAway(outOf(store.read, mine.place));
+    else void begin(mine.place);
+  }
+
+  /** A call that ended meanwhile is not begun anew. @param {Place} where */
+  function isOver({ guildId, channelId }) {
+    return guildId === null && !store.read.calls.has(channelId);
   }
 
   /** @param {Stay} mine @param {import("../../store/shapes.js").Payload} data */
@@ -241,16 +254,25 @@ export function makeSession(app) {
   });
 
   return {
-    /** @param {Place} where */
-    join(where) {
+    /** @param {Place} where @param {() => void} [placed] Run when the others see the person there. */
+    join(where, placed) {
       const here = stay?.place;
-      if (here?.channelId === where.channelId) return;
+      if (here?.channelId === where.channelId) return placed?.();
       const isNear = where.guildId !== null && here?.guildId === where.guildId;
       const from = isNear ? (stay?.connectionId ?? null) : null;
       if (!isNear) leave();
-      void begin(where, from);
+      return void begin(where, from, placed);
     },
-    leave,
+    /** Leave by one's own hand: a call between two is over with it, as on the telephone. */
+    leave() {
+      const [place, id] = [stay?.place, stay?.connectionId];
+      const { me } = store.read.session;
+      const states = [...(store.read.voice.get(place?.channelId ?? "")?.entries() ?? [])];
+      const isElsewhere = states.some(([key, one]) => one["user_id"] === me && key !== id);
+      leave();
+      if (!place || isElsewhere || store.read.channels.get(place.channelId)?.type !== OF_TWO) return;
+      acts.calls.end(place.channelId).catch(() => {});
+    },
     /** Try once more what failed. */
     again() {
       const { guildId, channelId } = voice.now;

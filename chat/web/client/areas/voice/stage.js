@@ -103,6 +103,7 @@ export function makeStage(app, session) {
     if (voice.now.phase === "away") return;
     keyed(tiles, shown(), ({ key }) => key, make, update);
     tiles.classList.toggle("has-screen", tiles.querySelector(".screen") !== null);
+    leave.title = leave.ariaLabel = voice.now.guildId === null ? t("call.hang_up") : t("voice.leave");
     controls.draw();
   }
 

@@ -6,24 +6,32 @@ import { makeBar } from "./bar.js";
 import { makeSession } from "./session.js";
 import { makeStage } from "./stage.js";
 import { holdToTalk } from "./talking.js";
+import { watchWaiting } from "./waiting.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {import("../../acts/voice.js").Room} Place */
 
-/** @type {WeakMap<App, import("./session.js").Session>} */
+/** @type {WeakMap<App, {session: import("./session.js").Session, waiting: ReturnType<typeof watchWaiting>}>} */
 const SESSIONS = new WeakMap();
 
-/** @param {{app: App, place: Place}} parts */
-export function open({ app, place }) {
-  const session = SESSIONS.get(app) ?? begin(app);
-  session.join(place);
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {Place} parts.place
+ * @param {boolean} [parts.withCamera]
+ * @param {boolean} [parts.rings] Ring those of the conversation who are not in the call.
+ */
+export function open({ app, place, withCamera = false, rings = false }) {
+  const { session, waiting } = SESSIONS.get(app) ?? begin(app);
+  const ring = () => void waiting.ring(place.channelId).catch(app.report);
+  session.join(place, rings ? ring : undefined);
+  if (withCamera && !session.own.sending.has("CAMERA")) session.own.toggle("CAMERA");
 }
 
 /** @param {App} app */
 function begin(app) {
   const { voice, store } = app;
   const session = makeSession(app);
-  SESSIONS.set(app, session);
   const bar = makeBar(app, session);
   const stage = makeStage(app, session);
   fill(voice.bar, bar.element);
@@ -37,5 +45,7 @@ function begin(app) {
   voice.wake = stage.wake;
   voice.keys = { mute: session.own.mute, deafen: session.own.deafen };
   holdToTalk(session.own.byKey);
-  return session;
+  const parts = { session, waiting: watchWaiting(app) };
+  SESSIONS.set(app, parts);
+  return parts;
 }

@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
 import { spotOf } from "../../base/spot.js";
+import { peopleInCall } from "../../store/calls.js";
 import { orderedConversations } from "../../store/channels.js";
 import { ALL } from "../../store/store.js";
 import { newsOf } from "../../store/unread.js";
@@ -88,8 +89,9 @@ export function makeDirectList(app) {
     const status = other ? store.read.presences.get(other.id)?.status : undefined;
     const name = nameOfChannel(store.read, channel);
     const hasDraft = !here && store.read.drafts.has(channel.id);
+    const hasCall = peopleInCall(store.read, channel.id).length > 0;
     const about = [name, other?.avatar, status, here, news, channel["icon"], channel.recipients?.length, hasDraft];
-    const face = JSON.stringify(about);
+    const face = JSON.stringify([...about, hasCall]);
     const element = /** @type {HTMLElement} */ (item);
     if (element.dataset["face"] === face) return;
     element.dataset["face"] = face;
@@ -99,6 +101,7 @@ export function makeDirectList(app) {
     if (here) link.setAttribute("aria-current", "page");
     link.classList.toggle("unread", news.isUnread);
     link.append(faceOf(channel, other, status), h("span", { class: "clip" }, name));
+    if (hasCall) link.append(callSign());
     if (hasDraft) link.append(draftSign());
     if (news.mentions > 0) {
       link.append(
@@ -128,6 +131,11 @@ export function makeDirectList(app) {
     return holder;
   }
 
+  function callSign() {
+    const words = t("call.going_on");
+    return h("span", { class: "voice-sign", title: words }, icon("phone"), h("span", { class: "unseen" }, words));
+  }
+
   element.addEventListener("click", (event) => {
     const link = /** @type {HTMLAnchorElement | null} */ (
       /** @type {Element} */ (event.target).closest("a.channel-link")
@@ -150,6 +158,7 @@ export function makeDirectList(app) {
   const isMine = (topic) => {
     const [kind, id = ""] = topic.split(":");
     if (kind === "read" || kind === "channel") return !store.read.channels.get(id)?.guild_id;
+    if (kind === "voice") return store.read.channels.has(id);
     return kind === "user" || topic === "channels:@me" || topic === "relationships";
   };
   const unwatch = store.watch([ALL], (topics) => [...topics].some(isMine) && draw());

@@ -84,7 +84,7 @@ export function makeRow(place) {
     const isByComponents = (message.flags & BY_COMPONENTS) !== 0;
     const said = isByComponents ? message.components : message.content;
     const isAlone = written && !(message.flags & SUPPRESS_EMBEDS) && isPictureAlone(message);
-    const isNamed = !written || isThinking(message);
+    const author = !written || isThinking(message) ? name : "";
     element.dataset["key"] = item.key;
     article.dataset["id"] = message.id;
     article.classList.toggle("first", isFirst || !written);
@@ -105,7 +105,7 @@ export function makeRow(place) {
     part(
       article,
       "text",
-      [said, message.type, message.edited_timestamp, isOut, isNamed ? name : "", mentionedNames(message), isAlone],
+      [said, message.type, message.edited_timestamp, isOut, author, mentionedNames(message), message.call, isAlone],
       () => ((words = heard(message, place)), isAlone ? null : text(message, written)),
     );
     const told = isMine ? `${words} ${t("message.only_you")}` : words;

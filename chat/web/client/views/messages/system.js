@@ -4,6 +4,7 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
 import { isThinking, thinkingWords } from "./answers.js";
+import { callSaying } from "./calls.js";
 import { nameOf, plainName } from "../names/people.js";
 import { quoted, saidIn } from "../names/quoted.js";
 
@@ -11,13 +12,13 @@ import { quoted, saidIn } from "../names/quoted.js";
 
 /** @typedef {{sign: SVGSVGElement, words: (string | Node)[]}} Saying */
 
+const CALL = 3;
 const HEARD_CHARACTERS = 200;
 
 /** @type {Record<number, (message: import("wire").Message, name: string, other: string) => Saying>} */
 const SAYINGS = {
   1: (_, name, other) => ({ sign: icon("add"), words: tn("system.added", { name, other }) }),
   2: (_, name, other) => ({ sign: icon("leave"), words: tn("system.left", { name, other }) }),
-  3: (_, name) => ({ sign: icon("voice"), words: tn("system.call", { name }) }),
   4: (message, name) => ({
     sign: icon("edit"),
     words: tn("system.renamed", { name, title: plainName(message.content) }),
@@ -59,6 +60,7 @@ export function isWritten(message) {
  * @returns {HTMLElement}
  */
 export function saying(message, place) {
+  if (message.type === CALL) return callSaying(message, place);
   const name = nameOf(place, message.author);
   const first = message.mentions?.[0];
   const said = SAYINGS[message.type]?.(message, name, first ? nameOf(place, first) : name);

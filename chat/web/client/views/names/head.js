@@ -2,7 +2,9 @@
 
 import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
+import { mayCall } from "../../store/calls.js";
 import { t } from "../../words/catalogue.js";
+import { enterCall } from "./calls.js";
 import { nameOfChannel, othersOf, signOf } from "./channels.js";
 import { avatarAddress, plainName } from "./people.js";
 
@@ -33,6 +35,10 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   const threads = iconButton("thread", t("head.threads"), () =>
     app.open("threads", { channelId, guildId, anchor: threads }),
   );
+  const call = iconButton("phone", t("call.start"), () => enterCall(app, channelId));
+  const video = iconButton("camera", t("call.video"), () => enterCall(app, channelId, { withCamera: true }));
+  call.classList.add("call-button");
+  video.classList.add("call-button");
   const above = store.read.channels.get(store.read.channels.get(channelId)?.parent_id ?? "");
   const isThread = !!store.read.channels.get(channelId)?.["thread_metadata"];
   const crumb = isThread && !isBeside && above ? [crumbTo(above), icon("chevron-forward")] : [];
@@ -43,7 +49,8 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   const opened = store.read.channels.get(channelId);
   const hasMore = guildId === null || opened?.type === ANNOUNCEMENTS || !!opened?.["thread_metadata"];
   const closing = isBeside ? [iconButton("close", t("head.close_thread"), back)] : [search, members];
-  element.append(...(isPlain ? [threads] : []), pins, ...(hasMore ? [more] : []), ...closing);
+  const first = guildId === null ? [call, video] : isPlain ? [threads] : [];
+  element.append(...first, pins, ...(hasMore ? [more] : []), ...closing);
 
   /** The way from a thread to its channel. @param {import("../../store/shapes.js").Channel} channel */
   function crumbTo(channel) {
@@ -74,6 +81,7 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
     topic.textContent = words;
     const isPrivate = !channel.guild_id;
     fill(sign, isPrivate ? faceOf(channel) : icon(signOf(channel)));
+    call.hidden = video.hidden = !app.voice.isThere || !mayCall(store.read, channel);
     members.hidden = channel.type === 1 || channel.type === 999;
   }
 

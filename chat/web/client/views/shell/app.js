@@ -43,6 +43,7 @@ const AREAS = {
   forward: () => import("../../areas/talk/forward.js"),
   friends: () => import("../../areas/friends/friends.js"),
   guild_settings: () => import("../../areas/guild/settings.js"),
+  incoming: () => import("../../areas/voice/incoming.js"),
   kept: () => import("../../areas/talk/kept.js"),
   later: () => import("../../areas/talk/later.js"),
   new_thread: () => import("../../areas/talk/new_thread.js"),

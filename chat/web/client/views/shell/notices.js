@@ -20,6 +20,7 @@ const TAKEN_MS = 10_000;
 /** What was said before that was said while nobody was connected. */
 const LATE_MS = 120_000;
 const EPOCH_MS = 1_420_070_400_000;
+const CALL = 3;
 const BODY_CHARACTERS = 300;
 const TOAST_CHARACTERS = 80;
 
@@ -79,6 +80,7 @@ export function makeNotices(app) {
 
   /** @param {Message} message */
   async function heard(message) {
+    if (message["type"] === CALL) return; // a call rings by itself, where it is to ring
     const saidAt = Number(BigInt(message["id"]) >> 22n) + EPOCH_MS;
     if (app.now() - saidAt > LATE_MS || store.read.settings?.["status"] === "dnd") return;
     if (!isNotified(store.read, message, app.now(), words)) return;

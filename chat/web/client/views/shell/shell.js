@@ -15,6 +15,7 @@ import { makeRail } from "../rail/rail.js";
 import { makeAnnouncer } from "./announcer.js";
 import { makeAreas } from "./app.js";
 import { makeBeside } from "./beside.js";
+import { watchCalls } from "./calls.js";
 import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
 import { makeCovers } from "./covers.js";
@@ -64,6 +65,7 @@ export function makeShell({ store, acts, connection }) {
   };
   const title = makeTitle(app);
   makeNotices(app);
+  watchCalls(app);
   const rail = makeRail(app);
   const panel = makePanel(app);
   const side = h("div", { class: "side" });
@@ -71,7 +73,7 @@ export function makeShell({ store, acts, connection }) {
   const skip = h("a", { class: "skip unseen", href: "#talk" }, t("shell.skip"));
   const element = h("div", { class: "app", "data-pane": "list" }, skip, rail.element, side, ground);
   const covers = makeCovers(element, router.go);
-  const { openable, step, stepGuild, nextRegion } = makeSteps(app, element);
+  const { openable, step, stepGuild, nextRegion } = makeSteps(app);
   const members = makeMembersPane(app, element, () => show("talk"));
   element.append(members.element);
   const beside = makeBeside(app, ground, () => isReady && router.show());

@@ -10,11 +10,8 @@ import { pathOf } from "./router.js";
 /** Channels that can be opened: with messages, or with threads. */
 const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
 
-/**
- * @param {App} app
- * @param {HTMLElement} element The client.
- */
-export function makeSteps({ store, place, go }, element) {
+/** @param {App} app */
+export function makeSteps({ store, place, go }) {
   /** @param {string | null} guildId */
   function openable(guildId) {
     const all = guildId === null ? orderedConversations(store.read) : orderedChannels(store.read, guildId);
@@ -47,7 +44,7 @@ export function makeSteps({ store, place, go }, element) {
 
   /** The next part of the page takes the focus. */
   function nextRegion() {
-    const regions = [...element.querySelectorAll("[data-region]")].filter((one) => one.checkVisibility());
+    const regions = [...document.querySelectorAll("[data-region]")].filter((one) => one.checkVisibility());
     const at = regions.findIndex((one) => one.contains(document.activeElement));
     /** @type {HTMLElement | undefined} */ (regions[(at + 1) % regions.length])?.focus();
   }

@@ -9,9 +9,11 @@ import { makeComposer } from "../composer/composer.js";
 import { makeMessageList } from "../messages/list.js";
 import { followInvite } from "../dialogs/invited.js";
 import { makeReactorsHint } from "../messages/reactors_hint.js";
+import { enterCall } from "../names/calls.js";
 import { nameOf } from "../names/people.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
 import { makeHead } from "../names/head.js";
+import { makeCallHead } from "./call_head.js";
 import { makeMessageMenu } from "./message_menu.js";
 import { makeTyping } from "./typing.js";
 import { makeUses } from "./uses.js";
@@ -161,6 +163,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
       app.open("profile", { userId: source.dataset["user"] ?? message.author.id, guildId, anchor: source });
     } else if (act === "view") app.open("viewer", { message, source });
     else if (act === "invite") void followInvite(app, source.dataset["code"] ?? "", true).catch(app.report);
+    else if (act === "call") enterCall(app, channelId);
     else if (act === "link") menu.follow(source);
     else if (act === "thread" || act === "channel") visit(source.dataset["channel"] ?? "");
   }
@@ -172,8 +175,13 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     else app.layers.toast(t("talk.unknown_channel"));
   }
 
-  const isVoice = store.read.channels.get(channelId)?.type === VOICE;
-  const voice = isVoice ? makeVoiceHead(app, channelId, guildId) : null;
+  const type = store.read.channels.get(channelId)?.type ?? -1;
+  const voice =
+    type === VOICE
+      ? makeVoiceHead(app, channelId, guildId)
+      : CONVERSATIONS.has(type)
+        ? makeCallHead(app, channelId)
+        : null;
   fill(element, head.element, voice?.element, list.element, foot);
   settle();
   const partners = (store.read.channels.get(channelId)?.recipients ?? []).map(({ id }) => `user:${id}`);

@@ -1,13 +1,16 @@
 // The title of the tab, its sign and that of an installed client say how often the person is wanted.
 
+import { ringingCalls } from "../../store/calls.js";
 import { ALL } from "../../store/store.js";
 import { newsByGuild } from "../../store/unread.js";
+import { t } from "../../words/catalogue.js";
+import { callerName } from "../names/calls.js";
 
 /** @typedef {import("./app.js").App} App */
 
 const ICON_PX = 64;
 /** Topics of what is counted, and of what places are called. */
-const SHOWN = /^(?:read|me|relationships|channels?|guilds|user)(?::|$)/;
+const SHOWN = /^(?:read|me|relationships|channels?|guilds|user|voice)(?::|$)/;
 
 /** @param {Pick<App, "store" | "now">} app */
 export function makeTitle({ store, now }) {
@@ -19,7 +22,8 @@ export function makeTitle({ store, now }) {
 
   function draw() {
     const count = [...newsByGuild(store.read, now()).values()].reduce((sum, news) => sum + news.mentions, 0);
-    const name = nameNow();
+    const [call] = ringingCalls(store.read);
+    const name = call ? t("call.is_calling", { name: callerName({ store }, call.channel_id) }) : nameNow();
     document.title = `${count > 0 ? `(${count}) ` : ""}${name === "" ? service : `${name} \u00b7 ${service}`}`;
     if (count > 0 === shown > 0 && shown !== -1 && count === shown) return;
     shown = count;

@@ -18,6 +18,7 @@ import { h } from "../../base/dom.js";
  * @property {ReadonlySet<string>} speaking Accounts.
  * @property {Quality | null} quality
  * @property {number | null} roundTrip Milliseconds to the media server and back.
+ * @property {string | null} waiting What somebody who is alone in a call should know, in words.
  * @property {string | null} problem What the person should know and do, in words.
  */
 /** @typedef {ReturnType<typeof makeVoice>} Voice */
@@ -35,6 +36,7 @@ export const AWAY = Object.freeze({
   speaking: new Set(),
   quality: null,
   roundTrip: null,
+  waiting: null,
   problem: null,
 });
 
