@@ -16,6 +16,7 @@ import attrs
 
 from chat.classes import frozen
 from chat.config.declare import Setting, UnexpectedValueError, settings_of
+from chat.config.keeping import RetentionSettings
 from chat.config.limits import ORDERED, Limits
 from chat.config.settings import Settings, is_loopback
 from chat.errors import OperatorError
@@ -217,6 +218,12 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         ("captcha.secret_key", settings.captcha.secret_key, settings.captcha.provider != "none", "captcha.provider"),
         ("gif.api_key", settings.gif.api_key, settings.gif.provider != "none", "gif.provider"),
         (
+            "retention.messages_days",
+            settings.retention.messages_days,
+            settings.retention.most_days is not None,
+            "retention.most_days",
+        ),
+        (
             "single_community_guild_id",
             settings.single_community_guild_id,
             settings.single_community_enabled,
@@ -234,6 +241,7 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
             value = getattr(settings.limits, other)
             bound = "at most" if other == higher else "at least"
             raise OperatorError(f"setting {name} ({origins[name]}): expected {bound} {value}, as {SECTION}{other} is")
+    _refuse_crossed_ages(settings.retention, origins)
     if settings.metrics == "off" and settings.metrics_listen is not None:
         raise OperatorError(
             f"setting metrics_listen ({origins['metrics_listen']}): expected nothing while metrics is off"
@@ -242,6 +250,15 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
         raise OperatorError(
             f"setting billing.store_url ({origins['billing.store_url']}): expected nothing while self_hosted is true"
         )
+
+
+def _refuse_crossed_ages(retention: RetentionSettings, origins: Mapping[str, str]) -> None:
+    """The instance's own age of messages lies within the bounds of the ages that guilds choose."""
+    for lower, higher in (("least_days", "most_days"), ("least_days", "messages_days"), ("messages_days", "most_days")):
+        least, most = getattr(retention, lower), getattr(retention, higher)
+        if least is not None and most is not None and least > most:
+            name = f"retention.{higher}"
+            raise OperatorError(f"setting {name} ({origins[name]}): expected at least {least}, as retention.{lower} is")
 
 
 # What the operator changes while the server runs: it stands above file, environment and flags (administration.md,

@@ -13,6 +13,7 @@ import attrs
 from chat.classes import frozen
 from chat.config import broker_address
 from chat.config.declare import setting
+from chat.config.keeping import ArchiveSettings, RetentionSettings, StorageSettings
 from chat.config.limits import Limits
 from chat.config.programs import CompatSettings, ImportSettings, InteractionSettings, is_network, parsed_by
 from chat.registries import limits as documented
@@ -253,16 +254,6 @@ class MediaSettings:
 
 
 @frozen(kw_only=True)
-class ArchiveSettings:
-    """Archives of accounts and guilds, which administrators order."""
-
-    spare_bytes: int = setting(
-        1_073_741_824, "room on the disk that archives leave free; one that would take more fails",
-        unit="bytes", minimum=0,
-    )  # fmt: skip
-
-
-@frozen(kw_only=True)
 class BackupSettings:
     """Backups that the server makes by itself, into a directory of their own."""
 
@@ -277,14 +268,6 @@ class BackupSettings:
         unit="bytes", minimum=0,
     )  # fmt: skip
     before_migration: bool = setting(True, "back up before a new version migrates the database; false: migrate without")
-
-
-@frozen(kw_only=True)
-class StorageSettings:
-    warn_bytes: int = setting(
-        2_147_483_648, "room on the disk of the data directory under which administrators are warned; 0 for no warning",
-        unit="bytes", minimum=0,
-    )  # fmt: skip
 
 
 @frozen(kw_only=True)
@@ -429,6 +412,7 @@ class Settings:
     ip_ban: IpBanSettings = attrs.field(factory=IpBanSettings)
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
     media: MediaSettings = attrs.field(factory=MediaSettings)
+    retention: RetentionSettings = attrs.field(factory=RetentionSettings)
     archives: ArchiveSettings = attrs.field(factory=ArchiveSettings)
     backup: BackupSettings = attrs.field(factory=BackupSettings)
     storage: StorageSettings = attrs.field(factory=StorageSettings)

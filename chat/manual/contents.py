@@ -51,6 +51,7 @@ PARTS: Final = (
             "moderation",
             "security",
             "privacy",
+            "retention",
         ),
     ),
     ManualPart(

@@ -72,6 +72,8 @@ class ChannelWithTopic(ChannelInCategory):
     """What the channel is about; null for nothing."""
     rate_limit_per_user: Count
     """Seconds between two messages of a member (slow mode); 0 for none."""
+    message_retention_days: Count | None
+    """After how many days messages are deleted; 0 for never, null as the instance has it, or as the guild has it."""
 
 
 class ChannelOfMessages(TypedDict):

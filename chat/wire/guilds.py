@@ -87,6 +87,8 @@ class Guild(NamedGuild, GuildImages):
     """What the guild's members cannot do for now, as a number of bits."""
     message_history_cutoff: Timestamp | None
     """Members who may not read history see no message older than this; null for none."""
+    message_retention_days: Count | None
+    """After how many days messages are deleted; 0 for never, null as the instance has it, or as the guild has it."""
 
 
 class PartialGuild(NamedGuild, GuildImages):

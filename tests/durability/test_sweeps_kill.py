@@ -51,7 +51,7 @@ class Killer:
 
 def make_work(connection: sqlite3.Connection, server: ChatServer, world: World) -> None:
     """A deleted guild's messages, an upload that nobody took, a wish that one's messages go, a status that is over, a
-    thread to be archived."""
+    thread to be archived, messages that have reached their age."""
     now = server.clock.now_ms()
     bob, carol, guild, channel = (
         int(text) for text in (world.bob.id, world.carol.id, world.guild_id, world.channel_id)
@@ -73,6 +73,14 @@ def make_work(connection: sqlite3.Connection, server: ChatServer, world: World) 
         (carol, '{"status": "dnd", "status_resets_at": "2020-01-01T00:00:00.000Z"}'),
     )
     connection.execute("INSERT OR REPLACE INTO settings_due VALUES (?, 'status', ?)", (carol, now))
+    connection.execute(
+        "INSERT INTO channels (id, guild_id, type, name, message_retention_days) VALUES (51, ?, 0, 'brief', 1)",
+        (guild,),
+    )
+    connection.executemany(
+        "INSERT INTO messages (id, channel_id, author_id, type, content) VALUES (?, 51, ?, 0, 'x')",
+        [(30_000 + number, carol) for number in range(MESSAGES // 8)],
+    )
     connection.execute("INSERT INTO channels (id, guild_id, type, parent_id) VALUES (41, ?, 11, ?)", (guild, channel))
     connection.execute(
         "INSERT INTO threads (id, guild_id, parent_id, auto_archive_duration, archive_timestamp, created_at,"
@@ -87,6 +95,7 @@ def left_to_do(server: ChatServer) -> dict[str, Any]:
         "loose": "SELECT count(*) FROM channels WHERE id = 21",
         "loose messages": "SELECT count(*) FROM messages WHERE channel_id = 21",
         "own messages": "SELECT count(*) FROM messages WHERE id BETWEEN 10000 AND 20000",
+        "aged messages": "SELECT count(*) FROM messages WHERE channel_id = 51",
         "wishes": "SELECT count(*) FROM users WHERE pending_bulk_message_deletion_at IS NOT NULL",
         "uploads": "SELECT count(*) FROM attachments WHERE id = 31",
         "files": "SELECT count(*) FROM media_garbage",

@@ -58,7 +58,7 @@ def test_every_member_is_there_and_null_where_nothing_is_set() -> None:
         "owner_id", "system_channel_id", "system_channel_flags", "rules_channel_id", "afk_channel_id", "afk_timeout",
         "features", "verification_level", "mfa_level", "nsfw_level", "nsfw", "content_warning_level",
         "content_warning_text", "explicit_content_filter", "default_message_notifications", "disabled_operations",
-        "message_history_cutoff",
+        "message_history_cutoff", "message_retention_days",
     }  # fmt: skip
     assert data["system_channel_id"] is None
     assert data["message_history_cutoff"] is None
@@ -109,7 +109,8 @@ COMMON = {
     "id", "guild_id", "type", "name", "position", "permission_overwrites", "nsfw", "nsfw_override",
     "content_warning_level", "content_warning_text",
 }  # fmt: skip
-TEXT = COMMON | {"parent_id", "topic", "rate_limit_per_user", "last_message_id", "last_pin_timestamp"}
+TOPICAL = COMMON | {"parent_id", "topic", "rate_limit_per_user", "message_retention_days"}
+TEXT = TOPICAL | {"last_message_id", "last_pin_timestamp"}
 ABOVE_THREADS = {"default_auto_archive_duration", "default_thread_rate_limit_per_user"}
 FLAGS = {"flags"}
 FORUM = {
@@ -128,15 +129,11 @@ FORUM = {
         (ChannelType.GUILD_LINK, COMMON | {"parent_id", "url"}),
         (
             ChannelType.GUILD_FORUM,
-            COMMON | {"parent_id", "topic", "rate_limit_per_user"} | ABOVE_THREADS | FLAGS | FORUM,
+            TOPICAL | ABOVE_THREADS | FLAGS | FORUM,
         ),
         (
             ChannelType.GUILD_MEDIA,
-            COMMON
-            | {"parent_id", "topic", "rate_limit_per_user"}
-            | ABOVE_THREADS
-            | FLAGS
-            | (FORUM - {"default_forum_layout"}),
+            TOPICAL | ABOVE_THREADS | FLAGS | (FORUM - {"default_forum_layout"}),
         ),
     ],
 )

@@ -16,8 +16,10 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import frozen
+from chat.config import Settings
 from chat.config.limits import Limits
 from chat.domain.policy.changes import Columns
+from chat.domain.policy.message_ages import wrong_age
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError, FieldError, InvalidFormBody
@@ -49,6 +51,7 @@ FLAGS: Final[Mapping[ChannelType, int]] = {
 OWNERS: Final[Mapping[str, frozenset[ChannelType]]] = {
     "topic": _TEXT_LIKE,
     "rate_limit_per_user": _TEXT_LIKE,
+    "message_retention_days": _TEXT_LIKE,
     "nsfw": CREATABLE_TYPES,
     "nsfw_override": CREATABLE_TYPES,
     "content_warning_level": CREATABLE_TYPES,
@@ -87,14 +90,14 @@ def voice_defaults(limits: Limits) -> dict[str, int]:
     }
 
 
-def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildState, limits: Limits) -> Columns:
+def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildState, settings: Settings) -> Columns:
     """The columns that a channel of this type keeps of the fields, in the guild of `state`.
 
     Values are well-formed each for itself. A bit rate above the cap is stored at the cap.
 
     :raises InvalidFormBody: with every value beyond a limit of the instance, and every wrong field of a forum.
     """
-    features = state.guild.features
+    features, limits = state.guild.features, settings.limits
     columns = {name: value for name, value in fields.items() if kind in OWNERS.get(name, ())}
     errors: list[FieldError] = []
     if "name" in fields:
@@ -111,6 +114,7 @@ def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildStat
     ):
         if columns.get(name) is not None and columns[name] > most:
             errors.append(FieldError(name, FieldCode.VALUE_MUST_BE_INTEGER_IN_RANGE))
+    errors.extend(wrong_age(settings.retention, columns.get("message_retention_days")))
     errors.extend(_settle_voice(columns, features, limits))
     if columns.get("content_warning_text") is not None:
         columns["content_warning_text"] = columns["content_warning_text"].strip() or None

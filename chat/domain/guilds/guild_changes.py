@@ -23,6 +23,7 @@ from chat.domain.policy import images
 from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.images import PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.policy.message_ages import wrong_age
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.domain.standing.access import GuildAccess, require_guild, require_seen
 from chat.domain.standing.audit_log import Actor, changes_between
@@ -315,7 +316,7 @@ class GuildChanges:
         """The columns that change, images apart. Raises InvalidFormBody with all that is wrong, or CONTENT_BLOCKED."""
         errors = list(wrong_images)
         changes = {name: value for name, value in fields.items() if name not in JUDGED_APART}
-        for name in ("name", "features", "verification_level", "message_history_cutoff"):
+        for name in ("name", "features", "verification_level", "message_history_cutoff", "message_retention_days"):
             if name in changes:
                 try:
                     changes[name] = getattr(self, f"_{name}")(guild, changes[name])
@@ -361,6 +362,12 @@ class GuildChanges:
                 )
             if value > self._core.clock.now_ms():
                 raise InvalidFormBody.at("message_history_cutoff", FieldCode.MESSAGE_HISTORY_CUTOFF_IN_FUTURE)
+        return value
+
+    def _message_retention_days(self, guild: Guild, value: int | None) -> int | None:
+        wrong = wrong_age(self._core.settings.retention, value)
+        if wrong and value != guild.message_retention_days:  # that was chosen before the bounds were changed
+            raise InvalidFormBody(wrong)
         return value
 
     def announce(self, changed: ChangedGuild) -> None:

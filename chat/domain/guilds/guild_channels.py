@@ -342,7 +342,7 @@ class GuildChannels:
         :raises ApiError: CONTENT_BLOCKED, UNKNOWN_VOICE_REGION.
         :raises InvalidFormBody: as `stored_fields`.
         """
-        columns = stored_fields(kind, fields, state, self._core.settings.limits)
+        columns = stored_fields(kind, fields, state, self._core.settings)
         for name in ("name", "topic", "content_warning_text"):
             if columns.get(name) is not None:
                 self._core.blocked.require_text(columns[name])
@@ -473,26 +473,21 @@ def _logged_of_threads(channel: Channel) -> Mapping[str, object]:
     return {name: value for name, value in logged.items() if value}
 
 
+_LOGGED: Final = (
+    "name", "type", "topic", "position", "parent_id", "nsfw", "nsfw_override", "content_warning_level",
+    "content_warning_text", "rate_limit_per_user", "message_retention_days", "bitrate", "user_limit",
+    "voice_connection_limit", "rtc_region", "url",
+)  # fmt: skip
+"""The columns that the audit log compares, for every type of channel."""
+
+
 def _logged(channel: Channel | None) -> Mapping[str, object]:
     if channel is None:
         return {}
     return {
         **_logged_of_threads(channel),
-        "name": channel.name,
-        "type": channel.type,
-        "topic": channel.topic,
-        "position": channel.position,
+        **{name: getattr(channel, name) for name in _LOGGED},
         "parent_id": None if channel.parent_id is None else str(channel.parent_id),
-        "nsfw": channel.nsfw,
-        "nsfw_override": channel.nsfw_override,
-        "content_warning_level": channel.content_warning_level,
-        "content_warning_text": channel.content_warning_text,
-        "rate_limit_per_user": channel.rate_limit_per_user,
-        "bitrate": channel.bitrate,
-        "user_limit": channel.user_limit,
-        "voice_connection_limit": channel.voice_connection_limit,
-        "rtc_region": channel.rtc_region,
-        "url": channel.url,
         "permission_overwrites": [
             {"id": str(entry.target_id), "type": entry.type, "allow": str(entry.allow), "deny": str(entry.deny)}
             for entry in channel.overwrites

@@ -16,6 +16,7 @@ from chat.domain.messages.message_deletion import MessageDeletion
 from chat.domain.messages.message_editing import MessageEditing
 from chat.domain.messages.message_events import SystemMessages
 from chat.domain.messages.message_reading import Messages
+from chat.domain.messages.message_retention import MessageRetention
 from chat.domain.messages.message_search import MessageSearches, MessageSearchIndex
 from chat.domain.messages.message_sending import MessageSending
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
@@ -41,6 +42,7 @@ class MessagesArea:
     editing: MessageEditing
     deletion: MessageDeletion
     own_message_deletion: OwnMessageDeletion
+    retention: MessageRetention
     message_searches: MessageSearches
     message_search_index: MessageSearchIndex
     system_messages: SystemMessages
@@ -70,6 +72,7 @@ class MessagesArea:
             self.link_embeds.run,
             self.crossposting.run,
             self.own_message_deletion.run,
+            self.retention.run,
             self.reminders.run,
             self.scheduled_messages.run,
             self.polls.run,
@@ -102,6 +105,7 @@ def assemble(
         editing=MessageEditing(core=core, deletion=deletion),
         deletion=deletion,
         own_message_deletion=OwnMessageDeletion(core, witness=witness, sudo=sudo),
+        retention=MessageRetention(core, witness=witness),
         message_searches=MessageSearches(core=core, index=index),
         message_search_index=index,
         system_messages=system_messages,

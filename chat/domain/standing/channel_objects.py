@@ -44,6 +44,7 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
         "parent_id": parent_id,
         "topic": channel.topic,
         "rate_limit_per_user": channel.rate_limit_per_user,
+        "message_retention_days": channel.message_retention_days,
     }
     if channel.type in THREAD_ONLY_CHANNEL_TYPES:
         defaults = _thread_defaults(channel, threads)

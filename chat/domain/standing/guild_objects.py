@@ -44,6 +44,7 @@ def guild_object(guild: Guild) -> wire.Guild:
         "default_message_notifications": guild.default_message_notifications,
         "disabled_operations": guild.disabled_operations,
         "message_history_cutoff": optional_timestamp(guild.message_history_cutoff),
+        "message_retention_days": guild.message_retention_days,
     }
 
 

@@ -318,7 +318,7 @@ GUILD_TABLES: Final = (
         system_channel_id, system_channel_flags, rules_channel_id, afk_channel_id, afk_timeout, features,
         verification_level, mfa_level, nsfw, content_warning_level, content_warning_text, explicit_content_filter,
         default_message_notifications, disabled_operations, message_history_cutoff AS message_history_cutoff_at,
-        member_count, created_at
+        message_retention_days, member_count, created_at
         """,
         of="id",
         single=True,
@@ -335,7 +335,8 @@ GUILD_TABLES: Final = (
         "channels",
         """
         channels.id, type, name, topic, position, channels.parent_id, nsfw,
-               rate_limit_per_user, bitrate, user_limit, url, owner_id, last_message_id, flags, forum,
+               rate_limit_per_user, message_retention_days, bitrate, user_limit, url, owner_id, last_message_id, flags,
+               forum,
                (SELECT json_group_array(json_object('id', CAST(target_id AS TEXT), 'type', overwrites.type,
                                                     'allow', CAST(allow AS TEXT), 'deny', CAST(deny AS TEXT)))
                   FROM permission_overwrites AS overwrites WHERE channel_id = channels.id) AS overwrites,

@@ -86,7 +86,7 @@ class Channel:
     """One row of `channels` with its overwrites, in order of their targets.
 
     `last_pin_timestamp` is Unix milliseconds, `rate_limit_per_user` seconds, `bitrate` bits a second,
-    `default_auto_archive_duration` minutes.
+    `default_auto_archive_duration` minutes. `message_retention_days` is None as the guild has it, 0 for ever.
     """
 
     id: int
@@ -114,6 +114,7 @@ class Channel:
     default_auto_archive_duration: int | None = None
     default_thread_rate_limit_per_user: int = 0
     forum: Forum | None = attrs.field(default=None, converter=_forum)
+    message_retention_days: int | None = None
     overwrites: tuple[Overwrite, ...] = ()
 
 

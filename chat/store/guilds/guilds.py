@@ -22,6 +22,8 @@ def _features(value: str | Iterable[str]) -> frozenset[str]:
 class Guild:
     """One row of `guilds`. Times are Unix milliseconds, `afk_timeout` seconds.
 
+    `message_retention_days` is None as the instance has it, 0 for ever.
+
     The defaults are those of a new guild (guilds.md, Guild values).
     """
 
@@ -56,6 +58,7 @@ class Guild:
     default_message_notifications: int = 0
     disabled_operations: int = 0
     message_history_cutoff: int | None = None
+    message_retention_days: int | None = None
     member_count: int = 1
 
 

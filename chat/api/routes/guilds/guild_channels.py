@@ -27,6 +27,7 @@ from chat.api.fields import (
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
 from chat.classes import frozen
+from chat.config.keeping import MOST_DAYS
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_channels import ChannelMove
@@ -115,6 +116,7 @@ class ChannelFields(ForumFields):
     user_limit: Maybe[Number | None] = OMITTED
     voice_connection_limit: Maybe[Number | None] = OMITTED
     rate_limit_per_user: Maybe[Number | None] = OMITTED
+    message_retention_days: Maybe[Annotated[int, Range(0, MOST_DAYS)] | None] = OMITTED
     nsfw: Maybe[bool | None] = OMITTED
     nsfw_override: Maybe[bool | None] = OMITTED
     content_warning_level: Maybe[Annotated[int, Range(0, 2)] | None] = OMITTED

@@ -11,6 +11,7 @@ from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowfla
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING
 from chat.classes import frozen
+from chat.config.keeping import MOST_DAYS
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
@@ -66,6 +67,7 @@ class ModifyGuild(SudoFields):
     splash_card_alignment: Maybe[Literal[0, 1, 2]] = OMITTED
     features: Maybe[Annotated[list[str], Items(0, 100)]] = OMITTED
     message_history_cutoff: Maybe[Timestamp | None] = OMITTED
+    message_retention_days: Maybe[Annotated[int, Range(0, MOST_DAYS)] | None] = OMITTED
     icon: Maybe[Annotated[str, Exact()] | None] = OMITTED
     banner: Maybe[Annotated[str, Exact()] | None] = OMITTED
     splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
