@@ -83,11 +83,15 @@ class ClientModel:
     def picture(self) -> dict[str, Any]:
         """Everything that is compared, as plain data."""
         folders = None if self.settings is None else self.settings.get("guild_folders")
+        account = self.account.picture()
+        # Settings of a guild outlive a membership, and go some time after the guild: sessions are not told of it.
+        places = {str(None), *self.guilds, *self.unavailable}
+        account["guild_settings"] = {key: kept for key, kept in account["guild_settings"].items() if key in places}
         return {
             "guilds": {guild_id: guild.picture(bot=self.bot) for guild_id, guild in self.guilds.items()},
             "unavailable": self.unavailable,
             "guild_folders": folders,
-            "account": self.account.picture(),
+            "account": account,
             "read_states": {} if self.bot else self._read_states(),
         }
 

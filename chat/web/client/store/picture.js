@@ -54,7 +54,10 @@ function accountPicture(state) {
   return {
     user: state.users.get(state.session.me),
     settings: state.settings,
-    guild_settings: Object.fromEntries(state.guildSettings),
+    // Those of a guild outlive a membership, and go some time after the guild: sessions are not told of it.
+    guild_settings: Object.fromEntries(
+      [...state.guildSettings].filter(([id]) => id === `${null}` || state.guilds.has(id)),
+    ),
     relationships: Object.fromEntries(
       [...state.relationships].map(([id, entry]) => [id, without(entry, ["friend_shares_voice_activity"])]),
     ),
