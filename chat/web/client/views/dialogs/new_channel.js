@@ -9,14 +9,14 @@ import { privacyFields } from "./private_channel.js";
 
 const NAME_MAXIMUM = 100;
 
-/** Kinds by their types (guilds.md, Channels). */
-const KINDS = /** @type {const} */ ([
+/** @type {readonly (readonly [number, (isHeard: boolean) => string])[]} kinds by their types (guilds.md, Channels) */
+const KINDS = [
   [0, () => t("new_channel.text")],
-  [2, () => t("new_channel.voice")],
+  [2, (isHeard) => (isHeard ? t("new_channel.voice") : t("new_channel.voice_silent"))],
   [15, () => t("new_channel.forum")],
   [5, () => t("new_channel.announcement")],
   [4, () => t("new_channel.category")],
-]);
+];
 
 /**
  * @param {App} app
@@ -35,7 +35,7 @@ export function newChannel(app, guildId, parentId) {
   );
   const kinds = KINDS.filter(([type]) => parentId === null || type !== 4).map(([type, words], at) => {
     const radio = h("input", { type: "radio", name: "kind", value: String(type), ...(at === 0 && { checked: "" }) });
-    return h("label", { class: "check" }, radio, words());
+    return h("label", { class: "check" }, radio, words(app.voice.isThere));
   });
   const choice = h("fieldset", { class: "field" }, h("legend", {}, t("new_channel.kind")), ...kinds);
   const guild = app.store.read.guilds.get(guildId);
