@@ -78,7 +78,7 @@ MOVED: Final = {
 """What is the same afterwards, by table."""
 
 TOLD: Final = {
-    "channels": "rtc_region guild_id icon",
+    "channels": "rtc_region guild_id icon message_retention_days",
     "roles": "guild_id",
     "permission_overwrites": "",
     "threads": "archive_timestamp total_message_sent member_count archive_at guild_id parent_id",
