@@ -389,7 +389,7 @@ def test_a_call_rings_in_every_tab_until_it_is_over(
         expect(page.get_by_role("article").filter(has_text="You missed a call from Alice")).to_have_count(1)
     expect(alice.page.get_by_role("article").filter(has_text="Alice called, and nobody answered")).to_have_count(1)
 
-    # Somebody whose messages are silenced is seen to call, and does not ring.
+    # An account that the callee has silenced rings nowhere; its call is shown all the same.
     token, caller = home.person("bob")["token"], home.person("alice")["id"]
     home.call("PATCH", "/v1/users/@me/settings", {"person_notifications": {caller: 2}}, token)
     head.get_by_role("button", name="Call", exact=True).click()
