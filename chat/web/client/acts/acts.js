@@ -3,6 +3,7 @@
 import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
 import { makeCallActs } from "./calls.js";
+import { makeBroughtActs } from "./brought.js";
 import { makeDraftActs } from "./drafts.js";
 import { makeGifActs } from "./gifs.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
@@ -37,6 +38,7 @@ export function makeActs(parts) {
   return {
     messages,
     reads: makeReadActs(parts),
+    brought: makeBroughtActs(parts),
     gifs: makeGifActs(parts),
     guilds: makeGuildActs(parts),
     interactions: makeInteractionActs(parts),

@@ -9,7 +9,7 @@ import { upload } from "./uploads.js";
  * @typedef {object} Options
  * @property {Record<string, string | number | boolean | undefined | null>} [query]
  * @property {Body} [body] JSON.
- * @property {FormData} [form] In its place: it goes up with its progress.
+ * @property {FormData | Blob} [form] In its place: it goes up with its progress.
  * @property {(done: number) => void} [progress] Of the form, 0 to 1.
  * @property {string} [reason] For the audit log.
  * @property {AbortSignal} [signal]

@@ -1,11 +1,11 @@
-// A form that goes up with its progress, which fetch does not tell.
+// A form or a file that goes up with its progress, which fetch does not tell.
 
 import { ApiError, refusal, withPatience } from "../../static/api.js";
 
 /**
  * @param {string} method
  * @param {string} address
- * @param {FormData} form
+ * @param {FormData | Blob} form
  * @param {{token: string, progress?: (done: number) => void, signal?: AbortSignal}} options
  * @returns {Promise<{data: unknown, sudo: string | null}>}
  */

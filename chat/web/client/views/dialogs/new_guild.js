@@ -25,6 +25,7 @@ export function askForGuild(app, anchor) {
     [
       { label: t("new_guild.make"), icon: "add", run: () => make(app) },
       { label: t("new_guild.join"), icon: "invite", run: () => join(app) },
+      { label: t("new_guild.bring"), icon: "add", run: () => app.open("bring") },
       { label: t("discovery.title"), icon: "compass", run: () => app.open("discovery") },
     ],
     t("rail.add"),

@@ -35,6 +35,7 @@ const AREAS = {
   bot_command: () => import("../../areas/bots/command.js"),
   bot_form: () => import("../../areas/bots/form.js"),
   bot_menu: () => import("../../areas/bots/menu.js"),
+  bring: () => import("../../areas/bring.js"),
   channel_menu: () => import("../../areas/talk/channel_menu.js"),
   conversation: () => import("../../areas/people/conversation.js"),
   discovery: () => import("../../areas/discovery.js"),
