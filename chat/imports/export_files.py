@@ -34,8 +34,8 @@ UNCOMPRESSED_TIMES: Final = 100
 UNCOMPRESSED_ALWAYS: Final = 1 << 28
 """Bytes that one of any size may hold."""
 
-LINES: Final = ".jsonl"
-"""Ends the name of a file that is an export by itself."""
+SINGLE_FILES: Final = (".jsonl", ".json")
+"""End the names of files that are an export by themselves: Mattermost's, and one channel of Discord's."""
 
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, tarfile.TarError)
 """What reading a broken, an encrypted or an unknown archive raises."""
@@ -210,7 +210,7 @@ def _uncompressed(path: Path) -> IO[bytes]:
 
 
 def open_export(path: Path) -> ExportFiles:
-    """The files of an export at a path. Raises OperatorError for what is neither a directory nor an archive."""
+    """The files of an export at a path. Raises OperatorError for what is no directory, archive or single file."""
     if path.is_dir():
         return DirectoryFiles(path)
     if not path.exists():
@@ -219,6 +219,6 @@ def open_export(path: Path) -> ExportFiles:
         return ZipFiles(path)
     if path.is_file() and _is_tar(path):
         return TarFiles(path)
-    if path.is_file() and path.suffix == LINES:
+    if path.is_file() and path.suffix.lower() in SINGLE_FILES:
         return SingleFile(path)
-    raise OperatorError(f"{path} is neither a directory nor a ZIP archive or a tar archive")
+    raise OperatorError(f"{path} is neither a directory nor a ZIP archive, a tar archive or a .json file")

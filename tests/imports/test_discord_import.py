@@ -140,6 +140,12 @@ def test_it_is_found_by_its_words_at_once(importing: ImportCommand, exported: Pa
     assert importing.rows("SELECT rowid FROM message_search WHERE words LIKE '%lamp%'") == [(moment(1),)]
 
 
+def test_one_file_is_an_export_of_one_channel(importing: ImportCommand, tmp_path: Path) -> None:
+    content = export(channel(1, "general"), message(1, "lamp is lit"))
+    assert importing.discord(put(tmp_path, "Keepers - general [1].JSON", content))["counts"]["messages"] == 1
+    assert importing.rows("SELECT content FROM messages") == [("lamp is lit",)]
+
+
 def test_a_second_import_of_the_same_export_writes_nothing(importing: ImportCommand, exported: Path) -> None:
     importing.discord(exported)
     before = importing.everything()

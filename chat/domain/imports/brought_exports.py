@@ -30,6 +30,7 @@ from chat.domain.imports.export_outline import obstacles
 from chat.domain.imports.import_report import ImportReport, report_fields
 from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.imports.export_files import SINGLE_FILES
 from chat.media.delivery import file_name
 from chat.registries.acls import Acl
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -43,9 +44,6 @@ FOLDER: Final = "imports"
 """In the data directory."""
 
 LISTED: Final = 20
-
-SINGLE_FILES: Final = (".jsonl", ".json")
-"""Endings that a kept file keeps: they say that it is an export by itself."""
 
 FILE_NAME_CHARACTERS: Final = 200
 
