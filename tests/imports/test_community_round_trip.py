@@ -222,13 +222,16 @@ def test_what_stays_behind_is_told(importing: ImportCommand, elsewhere: ImportCo
     importing.execute("UPDATE threads SET member_count = 1")
     importing.execute("INSERT INTO bans VALUES (?, ?, ?, NULL, 5, NULL, NULL)", guild_id, int(ANNA["id"]), ALICE)
     importing.execute("UPDATE guilds SET verification_level = 3 WHERE id = ?", guild_id)
-    importing.execute("UPDATE channels SET rtc_region = 'north' WHERE id = ?", channel_id(1))
+    importing.execute(
+        "UPDATE channels SET rtc_region = 'north', message_retention_days = 90 WHERE id = ?", channel_id(1)
+    )
     importing.execute("UPDATE messages SET flags = 1, extra = ? WHERE id = ?", '{"nsfw_emojis": ["5"]}', moment(1))
     importing.execute("UPDATE messages SET type = 3 WHERE id = ?", moment(3))
     assert importing.command("export", "guild", guild_id, tmp_path / "out").status == 0
     found = elsewhere.command("import", "community", tmp_path / "out", "--guild", elsewhere.guild_id, "--json").json
     told = [(one["kind"], one["name"], one["reason"]) for one in found["listed"]]
     assert set(told) == {
+        ("channel", "general: message_retention_days", "stays behind"),
         ("channel", "general: rtc_region", "stays behind"),
         ("members", "1 bans", "stays behind"),
         ("members", "1 members", "stays behind"),

@@ -32,7 +32,7 @@ from chat.store.threads import Thread
 
 COMES_ALONG: Final[Mapping[type[Any], frozenset[str]]] = {
     Guild: frozenset({"id", "name", "icon", "owner_id", "created_at", "member_count"}),
-    Channel: frozenset(field.name for field in attrs.fields(Channel)) - {"rtc_region"},
+    Channel: frozenset(field.name for field in attrs.fields(Channel)) - {"rtc_region", "message_retention_days"},
     MessageExtra: frozenset(
         {"webhook_name", "attachments", "embeds", "link_embeds", "stickers", "snapshots", "components"}
     ),
