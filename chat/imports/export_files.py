@@ -34,7 +34,9 @@ UNCOMPRESSED_TIMES: Final = 100
 UNCOMPRESSED_ALWAYS: Final = 1 << 28
 """Bytes that one of any size may hold."""
 
-SINGLE_FILES: Final = (".jsonl", ".json")
+LINES: Final = ".jsonl"
+
+SINGLE_FILES: Final = (LINES, ".json")
 """End the names of files that are an export by themselves: Mattermost's, and one channel of Discord's."""
 
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, tarfile.TarError)

@@ -433,6 +433,7 @@ class Pages:
             sign_in=settings.sign_in,
             has_mail=settings.mail.mode != "off",
             has_voice=settings.voice.engine != "off",
+            retention=settings.retention,
             sso=settings.sso if settings.sso.is_on else None,
             captcha=settings.captcha if settings.captcha.provider != "none" else None,
             sso_name=settings.sso.display_name or "single sign-on",

@@ -37,6 +37,11 @@ const colour = (value) => (value ? `#${Number(value).toString(16).padStart(6, "0
 /** @type {Say} */
 const count = (value) => (value === null ? null : number(Number(value)));
 /** @type {Say} */
+const age = (value) => {
+  if (value === null) return null;
+  return value === 0 ? t("settings.kept_always") : t("moderation.days", { n: Number(value) });
+};
+/** @type {Say} */
 const picture = (value) => (value === null ? null : t("audit.picture"));
 /** @type {Say} */
 const rights = (value) => {
@@ -79,6 +84,7 @@ const KEYS = {
   max_age: [() => t("invite.lasting"), duration],
   max_uses: [() => t("audit.max_uses"), count],
   mentionable: [() => t("roles.mentionable"), yes],
+  message_retention_days: [() => t("settings.kept"), age],
   mute: [() => t("audit.mute"), yes],
   name: [() => t("new_guild.name"), text],
   nick: [() => t("person.nick"), text],

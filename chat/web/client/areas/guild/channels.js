@@ -5,6 +5,7 @@ import { icon } from "../../base/icon.js";
 import { CATEGORY, FORUMS, movedChannels, orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { newChannel } from "../../views/dialogs/new_channel.js";
+import { ageChoices, ageOf } from "../../views/names/ages.js";
 import { nameOfChannel, signOf } from "../../views/names/channels.js";
 import { makeReorder } from "../../views/names/reorder.js";
 import { field, input, select, settingsForm } from "./fields.js";
@@ -157,6 +158,7 @@ function channelForm(app, guildId, channel, seen) {
     SLOWNESS.map((seconds) => /** @type {const} */ ([String(seconds), slowness(seconds)])),
     "0",
   );
+  const kept = select(ageChoices(t("settings.kept_guild"), channel["message_retention_days"]), "");
   const tags = h("textarea", { class: "input", rows: "4", dir: "auto" });
   const adult = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox" }));
 
@@ -165,6 +167,7 @@ function channelForm(app, guildId, channel, seen) {
     topic.value = channel["topic"] ?? "";
     parent.value = channel.parent_id ?? "";
     slow.value = String(channel["rate_limit_per_user"] ?? 0);
+    kept.value = String(channel["message_retention_days"] ?? "");
     adult.checked = Boolean(channel["nsfw"]);
     tags.value = known.map(({ name: tag }) => tag).join("\n");
   }
@@ -183,6 +186,7 @@ function channelForm(app, guildId, channel, seen) {
       topic: topic.value.trim() || null,
       parent_id: parent.value || null,
       rate_limit_per_user: Number(slow.value),
+      message_retention_days: ageOf(kept.value),
       nsfw: adult.checked,
     }),
     ...(isForum && { available_tags: wished() }),
@@ -197,6 +201,7 @@ function channelForm(app, guildId, channel, seen) {
     field("channel-topic", t("settings.topic"), topic),
     field("channel-parent", t("settings.category"), parent),
     field("channel-slow", t("settings.slow"), slow, t("settings.slow_hint")),
+    field("channel-kept", t("settings.kept"), kept, t("settings.kept_hint")),
     h("label", { class: "check" }, adult, t("settings.adult")),
     ...(isForum ? [field("channel-tags", t("channels.tags"), tags, t("channels.tags_hint"))] : []),
   ];

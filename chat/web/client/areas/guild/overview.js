@@ -5,6 +5,7 @@ import { orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { fileField } from "../../views/dialogs/file_field.js";
 import { dataAddress } from "../../base/data_address.js";
+import { ageChoices, ageOf } from "../../views/names/ages.js";
 import { faceOf } from "../../views/names/guilds.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { field, input, select, settingsForm } from "./fields.js";
@@ -35,6 +36,7 @@ export function overviewPage({ store, acts }, guildId) {
     LEVELS.map((one) => /** @type {const} */ ([String(one), VERIFICATION[one]?.() ?? ""])),
     "0",
   );
+  const kept = select(ageChoices(t("settings.kept_instance"), properties()["message_retention_days"]), "");
   const face = h("span", { class: "guild-set-face" });
   const { element: choice, input: file, show } = fileField("guild-icon", t("new_guild.picture"), PICTURES);
   const away = h("button", { type: "button", class: "button small-button" }, t("settings.no_picture"));
@@ -46,6 +48,7 @@ export function overviewPage({ store, acts }, guildId) {
     system.value = properties()["system_channel_id"] ?? "";
     notified.value = String(properties()["default_message_notifications"] ?? 0);
     level.value = String(properties()["verification_level"] ?? 0);
+    kept.value = String(properties()["message_retention_days"] ?? "");
     picture = undefined;
     file.value = "";
     show();
@@ -89,12 +92,14 @@ export function overviewPage({ store, acts }, guildId) {
     field("guild-system", t("settings.system"), system, t("settings.system_hint")),
     field("guild-notified", t("settings.notified"), notified),
     field("guild-level", t("settings.verification"), level),
+    field("guild-kept", t("settings.kept"), kept, t("settings.kept_hint")),
   );
   const read = () => ({
     name: name.value.trim(),
     system_channel_id: system.value || null,
     default_message_notifications: Number(notified.value),
     verification_level: Number(level.value),
+    message_retention_days: ageOf(kept.value),
     ...(picture !== undefined && { icon: picture }),
   });
   draw();

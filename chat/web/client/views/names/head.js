@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
 import { mayCall } from "../../store/calls.js";
 import { t } from "../../words/catalogue.js";
+import { daysKept } from "./ages.js";
 import { enterCall } from "./calls.js";
 import { nameOfChannel, othersOf, signOf } from "./channels.js";
 import { avatarAddress, plainName } from "./people.js";
@@ -26,6 +27,8 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   const heading = h(isBeside ? "h2" : "h1", { class: "talk-name clip", tabindex: "-1" });
   const topic = h("button", { type: "button", class: "topic clip small", click: showTopic });
   const sign = h("span", { class: "head-sign" });
+  const kept = h("span", { class: "head-sign head-kept", role: "img" });
+  kept.append(icon("clock"));
   const returns = iconButton("back", t("head.back"), back);
   returns.classList.add("narrow-only");
   const members = iconButton("member", t("head.members"), toggleMembers);
@@ -43,7 +46,8 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
   const isThread = !!store.read.channels.get(channelId)?.["thread_metadata"];
   const crumb = isThread && !isBeside && above ? [crumbTo(above), icon("chevron-forward")] : [];
   const start = isBeside ? [sign] : [returns, ...(crumb.length > 0 ? crumb : [sign])];
-  const element = h("header", { class: "talk-head" }, ...start, heading, topic, h("span", { class: "head-room" }));
+  const room = h("span", { class: "head-room" });
+  const element = h("header", { class: "talk-head" }, ...start, heading, kept, topic, room);
   const isPlain = [0, ANNOUNCEMENTS].includes(store.read.channels.get(channelId)?.type ?? -1);
   const more = iconButton("more", t("head.more"), () => app.open("channel_menu", { channelId, anchor: more }));
   const opened = store.read.channels.get(channelId);
@@ -82,6 +86,10 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers, isBesid
     const isPrivate = !channel.guild_id;
     fill(sign, isPrivate ? faceOf(channel) : icon(signOf(channel)));
     call.hidden = video.hidden = !app.voice.isThere || !mayCall(store.read, channel);
+    const days = daysKept(store.read, channel);
+    kept.hidden = days === 0;
+    kept.title = t("talk.kept", { n: days });
+    kept.setAttribute("aria-label", kept.title);
     members.hidden = channel.type === 1 || channel.type === 999;
   }
 

@@ -9,6 +9,7 @@ import { makeComposer } from "../composer/composer.js";
 import { makeMessageList } from "../messages/list.js";
 import { followInvite } from "../dialogs/invited.js";
 import { makeReactorsHint } from "../messages/reactors_hint.js";
+import { daysKept } from "../names/ages.js";
 import { enterCall } from "../names/calls.js";
 import { nameOf } from "../names/people.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
@@ -89,9 +90,10 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     const isPrivate = guildId === null;
     const words = isPrivate ? t("talk.beginning_private", { name }) : t("talk.beginning_words", { name });
     const sign = channel && !isPrivate ? [h("span", { class: "beginning-sign" }, icon(signOf(channel)))] : [];
-    return [
-      h("div", { class: "beginning" }, ...sign, h("h2", {}, h("bdi", {}, name)), h("p", { class: "muted" }, words)),
-    ];
+    const days = channel ? daysKept(store.read, channel) : 0;
+    const kept = days === 0 ? [] : [h("p", { class: "muted" }, t("talk.kept", { n: days }))];
+    const lines = [h("h2", {}, h("bdi", {}, name)), h("p", { class: "muted" }, words), ...kept];
+    return [h("div", { class: "beginning" }, ...sign, ...lines)];
   }
 
   /** The field anew, if what the person may do here has changed; what was written is a draft meanwhile. */
