@@ -389,8 +389,10 @@ def values(setting: Setting, kind: Any = None) -> st.SearchStrategy[Any]:
     return values(setting, get_args(kind)[0])
 
 
-DEPENDENT = {"billing.store_url", "metrics_listen", "sso.enabled"} | {
-    f"limits.{name}" for pair in ORDERED for name in pair
+DEPENDENT = {
+    *("billing.store_url", "metrics_listen", "sso.enabled"),
+    *(f"limits.{name}" for pair in ORDERED for name in pair),
+    *(f"retention.{name}" for name in ("messages_days", "least_days", "most_days")),
 }
 """What another setting may forbid, whatever its own value is."""
 

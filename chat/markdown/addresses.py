@@ -28,9 +28,10 @@ _ENDS: Final = (
     r"\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3b\uff3d\uff5b\uff5d\uff5f-\uff64"
 )
 
-_WORDS: Final = rf"(?![/?#])(?:[^{_ENDS}|]|\|(?!\|))+"
-_BARE: Final = re.compile(f"(?<![A-Za-z0-9]){_SCHEME}{_WORDS}")
-_ANYWHERE: Final = re.compile(_SCHEME + _WORDS)
+_RUN: Final = rf"(?:[^{_ENDS}|]|\|(?!\|))+"
+_BEGINNING: Final = re.compile(f"(?<![A-Za-z0-9]){_SCHEME}(?![/?#])")
+_HELD: Final = re.compile(_RUN)
+_ANYWHERE: Final = re.compile(f"{_SCHEME}(?![/?#]){_RUN}")
 _BRACKETED: Final = re.compile(rf"<({_ANY_SCHEME}[^\x00- <>{BLANK}]+)>")
 _POINTED: Final = re.compile(r"<((?:[^<>\\\n]|\\[^\n])*)>")
 _LEADS_SOMEWHERE: Final = re.compile(f"{_ANY_SCHEME}.", re.DOTALL)
@@ -53,10 +54,27 @@ _MARKS: Final = "*_~"
 _UNRESERVED: Final = re.compile(r"%(?:2[dDeE]|3\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]|7[eE])")
 
 
-def bare_end(text: str, at: int, is_open: IsOpen) -> int:
-    """Where the address ends that begins here; -1 where none does."""
-    found = _BARE.match(text, at)
-    return -1 if found is None else at + _length(found[0], is_open)
+class Runs:
+    """The runs of characters that an address can hold, in one text. Whoever asks for the end of a run from several of
+    its places costs one look at it: `https://)https://)` has one run and many addresses that end at once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._end = 0
+
+    def end(self, at: int) -> int:
+        """Where the run ends that this place is in; the place itself where it is in none. Places only grow."""
+        if at >= self._end:
+            found = _HELD.match(self._text, at)
+            self._end = at if found is None else found.end()
+        return self._end
+
+
+def bare_end(text: str, at: int, runs: Runs, is_open: IsOpen) -> int:
+    """Where the address ends that begins here; -1 where none does. `runs` are those of the text."""
+    found = _BEGINNING.match(text, at)
+    end = -1 if found is None else runs.end(found.end())
+    return -1 if found is None or end == found.end() else at + _length(text[at:end], is_open)
 
 
 @frozen

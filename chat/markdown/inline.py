@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from chat.classes import define, frozen
-from chat.markdown.addresses import Destination, as_visited, bare_end, bracketed, destination, parentheses
+from chat.markdown.addresses import Destination, Runs, as_visited, bare_end, bracketed, destination, parentheses
 from chat.markdown.blocks import CHARACTERS, Line, blocks_of
 from chat.markdown.scanning import ESCAPE, closing_ticks, flanking, is_blank, run_length
 from chat.snowflake import MAXIMUM
@@ -136,6 +136,7 @@ _Bars = int
 class _Inline:
     def __init__(self, words: _Words, *, with_links: bool) -> None:
         self._text, self._offsets = words.text, words
+        self._runs = Runs(words.text)
         self._special = _SPECIAL_OR_MARK if with_links else _SPECIAL
         self._with_links = with_links
         self._events: list[LinkToken | _Bars] = []
@@ -218,7 +219,7 @@ class _Inline:
         return target.end
 
     def _bare(self, at: int) -> int:
-        end = bare_end(self._text, at, lambda mark: self._marks[mark] > 0)
+        end = bare_end(self._text, at, self._runs, lambda mark: self._marks[mark] > 0)
         if end < 0:
             return at + 1
         self._link(Destination(self._text[at:end], end, is_pointed=False))

@@ -22,6 +22,7 @@ class BroughtCounts(TypedDict):
     channels: Count
     threads: Count
     people: Count
+    """Accounts that nobody can sign in to, one for each author."""
     emojis: Count
     stickers: Count
     messages: Count
@@ -44,6 +45,7 @@ class BroughtPerson(TypedDict):
     name: Name
     bot: bool
     message_count: Count
+    """Messages that this one wrote."""
 
 
 class BroughtObstacle(TypedDict):
@@ -54,6 +56,7 @@ class BroughtObstacle(TypedDict):
     words: str
     """The reason in English."""
     count: Count
+    """On how many of this kind it falls."""
 
 
 class BroughtPreview(TypedDict):
@@ -64,6 +67,7 @@ class BroughtPreview(TypedDict):
     name: Name | None
     """What the community was called; null where the export does not say."""
     counts: BroughtCounts
+    """What would come, if everything were chosen."""
     bytes: Count
     """Bytes of the files that come."""
     channels: Annotated[list[BroughtChannel], items(CHANNELS_LISTED)]
@@ -104,6 +108,7 @@ class CommunityImport(TypedDict):
     """The community that was made for it; null before its owner has said what comes."""
     created_at: Timestamp
     changed_at: Timestamp
+    """When its state became what it is."""
 
 
 class CommunityImports(TypedDict):

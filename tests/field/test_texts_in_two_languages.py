@@ -57,6 +57,7 @@ HOSTILE: Final = (
     "[](https://a(", "](https://a ", "[x](https://a \"", "[x](https://a '", "[x](https://a (", "[[a](https://b)", "`",
     "``a`", "```a ````b ", "a```", "> ", "- a\n", "- ```\n", "- a\n\n", "1. a\n   ```\n", "https://a(", "<https://a ",
     "\\`", "\\```", "\\", "(", "\n", "> - ", "*a **b ", "||a", "[", "<@1>", "https://@everyone ", "_a*",
+    "https://)", "https://a)", "https://a.b}|",
 )  # fmt: skip
 
 

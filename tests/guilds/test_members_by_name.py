@@ -25,6 +25,7 @@ from chat.store.guilds.members import Member
 from chat.store.migrations import MIGRATIONS, migrate
 
 GUILDS = (1, 2)
+OLDER_GUILD = "INSERT INTO guilds (id, owner_id, name, created_at) VALUES (?, 1, 'Harbour', 0)"
 FIRST_ID = 100
 NAMES = (
     "anna",
@@ -188,7 +189,8 @@ def test_members_of_an_older_version_get_their_keys(tmp_path: Path) -> None:
         told = Told()
         accounts.insert(connection, Account(1, "owner", 1))
         for guild_id in GUILDS:
-            guilds.insert(connection, Guild(guild_id, 1, "Harbour", 0))
+            # In the columns that there were by then.
+            connection.execute(OLDER_GUILD, (guild_id,))
         for number, name in enumerate(NAMES):
             account = Account(FIRST_ID + number, f"{name} {number}", 1, name if number % 3 else None)
             accounts.insert(connection, account)

@@ -95,7 +95,22 @@ def test_no_text_makes_it_fail(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["`", "``", "```", "||", "<https://", "https://", "https://a((((", "<http://a>", "`|", "|`<"]
+    "piece",
+    [
+        "`",
+        "``",
+        "```",
+        "||",
+        "<https://",
+        "https://",
+        "https://a((((",
+        "https://)",
+        "https://a)",
+        "https://a]|",
+        "<http://a>",
+        "`|",
+        "|`<",
+    ],
 )
 def test_the_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     assert is_linear(links_in, lambda length: piece * (length // len(piece)), 10_000)

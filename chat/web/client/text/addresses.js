@@ -16,7 +16,8 @@ const ENDS =
   "\\u2028-\\u202f\\u2039\\u203a\\u205f-\\u206f\\u3000-\\u3003\\u3008-\\u3011\\u3014-\\u301b\\u301d-\\u301f" +
   "\\ufeff\\uff01\\uff08\\uff09\\uff0c\\uff0e\\uff1a\\uff1b\\uff1f\\uff3b\\uff3d\\uff5b\\uff5d\\uff5f-\\uff64";
 
-const BARE = new RegExp(`(?<![A-Za-z0-9])${SCHEME}(?![/?#])(?:[^${ENDS}|]|\\|(?!\\|))+`, "y");
+const BEGINNING = new RegExp(`(?<![A-Za-z0-9])${SCHEME}(?![/?#])`, "y");
+const HELD = new RegExp(`(?:[^${ENDS}|]|\\|(?!\\|))+`, "y");
 const BRACKETED = new RegExp(`<(${ANY_SCHEME}[^\\u0000-\\u0020<>${BLANK}]+)>`, "y");
 const POINTED = /<((?:[^<>\\\n]|\\[^\n])*)>/y;
 const LEADS_SOMEWHERE = new RegExp(`^${ANY_SCHEME}[^]`);
@@ -33,15 +34,34 @@ const TRAILING = new Set(".,:;!?'|\u2018\u2019\u2026\u2013\u2014\u060c\u061b\u06
 const OPENING = { ")": "(", "]": "[", "}": "{" };
 
 /**
+ * The runs of characters that an address can hold, in one text. Whoever asks for the end of a run from several of its
+ * places costs one look at it: `https://)https://)` has one run and many addresses that end at once.
+ * @param {string} text
+ * @returns {(at: number) => number} where the run ends that a place is in, or the place itself; places only grow
+ */
+export function runsOf(text) {
+  let end = 0;
+  return (at) => {
+    if (at < end) return end;
+    HELD.lastIndex = at;
+    end = HELD.test(text) ? HELD.lastIndex : at;
+    return end;
+  };
+}
+
+/**
  * Where the address ends that begins here; -1 where none does.
  * @param {string} text
  * @param {number} at
+ * @param {(at: number) => number} runEnd Of `runsOf`.
  * @param {(mark: string) => boolean} isOpen Whether a mark such as `*` was opened before and may close behind it.
  */
-export function bareEnd(text, at, isOpen) {
-  BARE.lastIndex = at;
-  const found = BARE.exec(text)?.[0];
-  return found === undefined ? -1 : at + withoutTail(withoutStrangeBracket(found), isOpen);
+export function bareEnd(text, at, runEnd, isOpen) {
+  BEGINNING.lastIndex = at;
+  if (!BEGINNING.test(text)) return -1;
+  const begin = BEGINNING.lastIndex;
+  const end = runEnd(begin);
+  return end === begin ? -1 : at + withoutTail(withoutStrangeBracket(text.slice(at, end)), isOpen);
 }
 
 /**

@@ -1,7 +1,7 @@
 // What stands in lines: code, links, mentions, emojis, times, and marks, of which emphasis.js makes pairs. One pass.
 // The server reads the same (chat/markdown/inline.py): what is a mention here calls, and nothing else.
 
-import { bareEnd, bracketed, destination, leadsSomewhere, parentheses } from "./addresses.js";
+import { bareEnd, bracketed, destination, leadsSomewhere, parentheses, runsOf } from "./addresses.js";
 import { paired } from "./emphasis.js";
 import { BLANK, closingTicks, ESCAPE, flanking, runLength } from "./scanning.js";
 import { addText } from "./tree.js";
@@ -42,6 +42,7 @@ class Inline {
   /** @type {Map<number, number> | undefined} */
   #parentheses;
   #at = 0;
+  #runEnd;
 
   /**
    * @param {string} text
@@ -49,6 +50,7 @@ class Inline {
    */
   constructor(text, allowance) {
     this.text = text;
+    this.#runEnd = runsOf(text);
     this.allowance = allowance;
   }
 
@@ -167,7 +169,7 @@ class Inline {
   }
 
   #bare() {
-    const end = bareEnd(this.text, this.#at, (mark) => (this.#marks[mark] ?? 0) > 0);
+    const end = bareEnd(this.text, this.#at, this.#runEnd, (mark) => (this.#marks[mark] ?? 0) > 0);
     return end !== -1 && this.#link(this.text.slice(this.#at, end), end, 0);
   }
 
