@@ -108,7 +108,9 @@ async def client(chat_world: World) -> AsyncIterator[RawClient]:
 
 @pytest.fixture
 def chat_server_options(chat_server_options: dict[str, Any]) -> dict[str, Any]:
-    return {**chat_server_options, "sockets": True}
+    # Who may bring a community along is a matter of the instance, not of the credential.
+    of_instance = {**(chat_server_options.get("settings") or {}), "imports.from_browser": "everyone"}
+    return {**chat_server_options, "sockets": True, "settings": of_instance}
 
 
 def row_of(operation: Operation) -> str:
