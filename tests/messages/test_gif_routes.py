@@ -102,6 +102,22 @@ async def test_one_search_of_several_at_once_is_asked_once(chat_world: World, se
     assert len(service.queries) == 1
 
 
+async def test_those_who_wait_for_a_search_fail_with_it(chat_world: World, service: GifService) -> None:
+    service.delay, service.said = 0.05, Answer(429, {})
+    found: list[tuple[int, str]] = []
+
+    async def ask(rest: RestClient) -> None:
+        found.append(refused(await rest.search_gifs("cats")))
+
+    async with trio.open_nursery() as nursery:
+        for actor in (chat_world.alice, chat_world.bob, chat_world.carol):
+            nursery.start_soon(ask, actor.rest)
+    assert found == [(503, "SERVICE_UNAVAILABLE")] * 3
+    assert len(service.queries) == 1, "each in turn would wait as long as the service takes to fail"
+    service.said = None
+    (await chat_world.bob.rest.search_gifs("cats")).expect(200)
+
+
 async def test_what_was_found_is_remembered_for_a_while(
     mock_clock: MockClock, chat_world: World, service: GifService
 ) -> None:

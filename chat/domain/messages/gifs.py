@@ -34,13 +34,21 @@ log: Final = structlog.get_logger("chat.gifs")
 
 
 @define(eq=False)
+class _Asking:
+    """A search that is under way: when it is over, and what it failed with."""
+
+    over: trio.Event = attrs.field(factory=trio.Event, init=False)
+    error: ApiError | None = attrs.field(default=None, init=False)
+
+
+@define(eq=False)
 class Gifs:
     """Asks the service that the settings name."""
 
     _core: Core
     _http: OutgoingHttp
     _remembered: OrderedDict[GifQuery, tuple[int, FoundGifs]] = attrs.field(factory=OrderedDict, init=False)
-    _under_way: dict[GifQuery, trio.Event] = attrs.field(factory=dict, init=False)
+    _under_way: dict[GifQuery, _Asking] = attrs.field(factory=dict, init=False)
 
     async def find(self, principal: Principal, query: GifQuery) -> wire.Gifs:
         """A page of results, as the wire has it.
@@ -57,7 +65,9 @@ class Gifs:
             if other is None:
                 found = await self._asked(principal, query)
                 break
-            await other.wait()
+            await other.over.wait()
+            if other.error is not None:  # else each that waits would wait for the service in turn
+                raise other.error
         return {
             "gifs": [
                 {
@@ -78,12 +88,15 @@ class Gifs:
         return found if found_at + REMEMBERED_MS > self._core.clock.now_ms() else None
 
     async def _asked(self, principal: Principal, query: GifQuery) -> FoundGifs:
-        self._under_way[query] = event = trio.Event()
+        self._under_way[query] = search = _Asking()
         try:
             found = await self._answer(principal, query)
+        except ApiError as error:
+            search.error = error
+            raise
         finally:
             del self._under_way[query]
-            event.set()
+            search.over.set()
         self._remembered.pop(query, None)
         self._remembered[query] = self._core.clock.now_ms(), found
         if len(self._remembered) > REMEMBERED_PAGES:
