@@ -33,6 +33,9 @@ ATTEMPTS: Final = 3
 PAUSE_SECONDS: Final = 2.0
 """After one that broke off, and while the store cannot be written."""
 
+READING_SECONDS: Final = 3_600.0
+"""A dry run takes no longer: five million messages take a third of it, and others wait in the same line."""
+
 TIDY_SECONDS: Final = 3_600.0
 END_SECONDS: Final = 5.0
 ERROR_BYTES: Final = 65_536
@@ -51,6 +54,7 @@ class ImportProcesses:
     settings_file: Path | None
     clock: Clock
     command: Sequence[str] = attrs.field(factory=own_command)
+    reading_seconds: float = READING_SECONDS
 
     async def run(self) -> None:
         """Do whatever is to be done, for ever."""
@@ -90,7 +94,7 @@ class ImportProcesses:
 
     async def _run_process(self, brought: BroughtExport) -> tuple[int | None, str]:
         """Run the process to its end; its exit status and the end of what it said of errors. A dry run that its owner
-        no longer wants is killed; an import ends by itself."""
+        no longer wants, or that takes too long, is killed; an import ends by itself."""
         arguments = ["import", "brought", str(brought.id), "--data", str(self.data)]
         if self.settings_file is not None:
             arguments += ["--config", str(self.settings_file)]
@@ -115,8 +119,9 @@ class ImportProcesses:
         return process.returncode, said.decode("utf-8", "replace").strip()
 
     async def _watch(self, brought: BroughtExport, process: trio.Process) -> None:
-        while self.exports.is_in(brought.id, BroughtState.READING):
-            await self.exports.wait()
+        with trio.move_on_after(self.reading_seconds):
+            while self.exports.is_in(brought.id, BroughtState.READING):
+                await self.exports.wait()
         process.send_signal(signal.SIGKILL)
 
 
