@@ -17,7 +17,7 @@ export function makeBroughtActs({ rest }) {
      */
     upload: (file, progress, signal) =>
       rest.post("/imports", { query: { filename: file.name }, form: file, progress, signal }),
-    /** @param {Id} id @param {{name: string, channels: Id[], files: boolean}} wish */
+    /** @param {Id} id @param {{name: string, channels?: Id[], files: boolean}} wish Without channels all come. */
     start: (id, wish) => rest.post(`/imports/${id}/start`, { body: wish }),
     /** What came stays. @param {Id} id */
     cancel: (id) => rest.post(`/imports/${id}/cancel`),

@@ -72,7 +72,7 @@ export async function open({ app }) {
 
   function choose() {
     shown = "";
-    if (!overview.allowed) return say(t("bring.not_allowed"));
+    if (!overview.allowed) return void (say(t("bring.not_allowed")), put());
     const limit = bytes(overview.max_bytes);
     const { element, input } = fileField("bring-file", t("bring.file"), ENDINGS);
     input.addEventListener("change", () => input.files?.[0] && void send(input.files[0]).catch(failed));
@@ -113,8 +113,20 @@ export async function open({ app }) {
       put(...partsOf(brought));
     }
     if (!MOVING.has(brought.state)) return;
-    const look = () => acts.one(brought.id).then(draw, (error) => (isClosed ? undefined : app.report(error)));
-    timer = window.setTimeout(() => void look(), POLL_MS);
+    timer = window.setTimeout(() => void look(brought.id), POLL_MS);
+  }
+
+  /** What becomes of it; a server that cannot be reached for a while is asked on. @param {string} id */
+  async function look(id) {
+    try {
+      draw(await acts.one(id));
+    } catch (error) {
+      const { status = 500 } = /** @type {{status?: number}} */ (error);
+      if (isClosed) return;
+      const isPassing = status === 0 || status === 429 || status >= 500;
+      if (isPassing) timer = window.setTimeout(() => void look(id), POLL_MS);
+      else app.report(error);
+    }
   }
 
   /** @param {Brought} brought */
@@ -182,8 +194,9 @@ export async function open({ app }) {
       t("bring.go"),
       async () => {
         const channels = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-        const wish = { name: name.value.trim(), channels, files: files.checked };
-        draw(await acts.start(id, wish));
+        // Of very many channels the largest are listed: without a choice all come.
+        const choice = channels.length < boxes.length ? { channels } : {};
+        draw(await acts.start(id, { name: name.value.trim(), files: files.checked, ...choice }));
       },
       "primary",
     );
