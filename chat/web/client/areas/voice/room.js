@@ -131,7 +131,11 @@ export async function enterRoom({ token, changed, permitted, spoke, renewed, end
 
   /** @param {Payload} info */
   function put({ sid, identity, state, tracks = [], permission }) {
-    if (state === "DISCONNECTED") return void people.delete(sid);
+    if (state === "DISCONNECTED") {
+      const gone = people.get(sid);
+      people.delete(sid);
+      return gone && spoke(new Map([[gone.userId, 0]]));
+    }
     const [, userId = "", connectionId = ""] = IDENTITY.exec(identity) ?? [];
     const sources = new Map(tracks.map((/** @type {Payload} */ one) => [one["sid"], one["source"]]));
     people.set(sid, { sid, userId, connectionId, tracks: sources });

@@ -65,7 +65,7 @@ export function makeShell({ store, acts, connection }) {
   };
   const title = makeTitle(app);
   makeNotices(app);
-  watchCalls(app);
+  if (app.voice.isThere) watchCalls(app);
   const rail = makeRail(app);
   const panel = makePanel(app);
   const side = h("div", { class: "side" });

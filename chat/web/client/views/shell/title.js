@@ -12,8 +12,8 @@ const ICON_PX = 64;
 /** Topics of what is counted, and of what places are called. */
 const SHOWN = /^(?:read|me|relationships|channels?|guilds|user|voice)(?::|$)/;
 
-/** @param {Pick<App, "store" | "now">} app */
-export function makeTitle({ store, now }) {
+/** @param {Pick<App, "store" | "now" | "voice">} app */
+export function makeTitle({ store, now, voice }) {
   const link = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
   const plain = link?.href ?? "";
   const service = document.body.dataset["serviceName"] ?? "";
@@ -22,7 +22,7 @@ export function makeTitle({ store, now }) {
 
   function draw() {
     const count = [...newsByGuild(store.read, now()).values()].reduce((sum, news) => sum + news.mentions, 0);
-    const [call] = ringingCalls(store.read);
+    const [call] = voice.isThere ? ringingCalls(store.read) : [];
     const name = call ? t("call.is_calling", { name: callerName({ store }, call.channel_id) }) : nameNow();
     document.title = `${count > 0 ? `(${count}) ` : ""}${name === "" ? service : `${name} \u00b7 ${service}`}`;
     if (count > 0 === shown > 0 && shown !== -1 && count === shown) return;
