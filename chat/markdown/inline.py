@@ -126,7 +126,6 @@ class _Bracket:
     at: int
     events: int
     """How many links and bars were before it."""
-    is_active: bool = True
 
 
 _Bars = int
@@ -203,7 +202,7 @@ class _Inline:
         """What a bracket closes is a link if an address follows; then no bracket before it opens another one around
         it."""
         bracket = self._brackets.pop() if self._brackets else None
-        if bracket is None or not bracket.is_active or self._text[at + 1 : at + 2] != "(":
+        if bracket is None or self._text[at + 1 : at + 2] != "(":
             return at + 1
         if self._parentheses is None:
             self._parentheses = parentheses(self._text)
@@ -212,8 +211,7 @@ class _Inline:
             return at + 1
         self._paired(self._events[bracket.events :])
         del self._events[bracket.events :]
-        for other in self._brackets:
-            other.is_active = False
+        self._brackets.clear()
         if not is_blank(self._text[bracket.at + 1 : at]):
             self._link(target)
         return target.end

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.field.test_texts_in_two_languages import HOSTILE
+from tests.growth import MOST
 from tests.web.client.node import NodeProcess, running_node
 
 CHARACTERS: Final = 16_384
@@ -143,3 +145,24 @@ def test_bombs(node_process: NodeProcess, bomb: str) -> None:
     source = (bomb * 65_536)[:65_536]
     assert letters(node_process.call("./texts", "spoken", source)) == letters(source)
     assert node_process.call("./texts", "size", source)["deepest"] <= 2 * DEPTH + 2
+
+
+def test_hostile_texts_take_no_longer_than_others(node_process: NodeProcess) -> None:
+    pieces = [
+        *HOSTILE,
+        "||",
+        "*https://a)",
+        "https://a|",
+        "- > ",
+        "a*b_c~",
+        "__a**",
+        "# a\n",
+        "<:a:1>",
+        "<t:1:R>",
+        "@here ",
+    ]
+    # A busy machine only adds: what grows with the square takes 64 times as long however often it is asked.
+    for _ in range(4):
+        growths = node_process.call("./texts", "growths", pieces, CHARACTERS // 8)
+        pieces = [piece for piece, growth in zip(pieces, growths, strict=True) if growth > MOST]
+    assert pieces == []

@@ -41,7 +41,8 @@ export function paired(items, allowance) {
     } else if (open === null) {
       [open, before, piece] = [item, piece, []];
     } else if (item.at === open.at + 2) {
-      [piece, open] = [[...before, { type: "text", text: "||||" }], null];
+      before.push({ type: "text", text: "||||" });
+      [piece, open] = [before, null];
     } else {
       join(nodes, emphasized(before, allowance));
       nodes.push({ type: "spoiler", children: emphasized(piece, allowance) });

@@ -33,7 +33,7 @@ export function parseInline(text, allowance) {
 class Inline {
   /** @type {Item[]} */
   #items = [];
-  /** Where brackets opened among the items. @type {{place: number, isActive: boolean}[]} */
+  /** Where brackets opened among the items that may become links. @type {number[]} */
   #brackets = [];
   /** From here on no run of these lengths is closed. @type {Set<number>} */
   #unclosed = new Set();
@@ -80,7 +80,7 @@ class Inline {
       case "@":
         return this.#everyone();
       case "[":
-        this.#brackets.push({ place: this.#items.length, isActive: true });
+        this.#brackets.push(this.#items.length);
         this.#items.push({ type: "text", text: "[" });
         this.#at += 1;
         return true;
@@ -151,13 +151,13 @@ class Inline {
 
   /** What a bracket closes is a link if an address follows; then no bracket before it opens another one around it. */
   #named() {
-    const bracket = this.#brackets.pop();
-    if (!bracket?.isActive || this.text[this.#at + 1] !== "(") return false;
+    const place = this.#brackets.pop();
+    if (place === undefined || this.text[this.#at + 1] !== "(") return false;
     const target = destination(this.text, this.#at + 1, (this.#parentheses ??= parentheses(this.text)));
     if (!target) return false;
-    const [, ...words] = this.#items.splice(bracket.place);
+    const [, ...words] = this.#items.splice(place);
     const children = withoutLinks(paired(words, this.allowance));
-    for (const other of this.#brackets) other.isActive = false;
+    this.#brackets = [];
     const isLink = leadsSomewhere(target.href) && !children.every(isBlankText) && this.allowance.take();
     if (isLink) {
       this.#items.push({ type: "link", href: target.href, children });
