@@ -24,7 +24,7 @@ pytest_plugins = [
     "tests.domain_world",
 ]
 
-settings.register_profile("suite", deadline=None, max_examples=30)  # a busy machine is no failure
+settings.register_profile("suite", deadline=None, max_examples=60)  # a busy machine is no failure
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing
 settings.register_profile("nightly", deadline=None, max_examples=20_000)  # --hypothesis-profile=nightly
 settings.load_profile("suite")

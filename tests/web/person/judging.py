@@ -37,6 +37,7 @@ def judge(person: PersonsBrowser, act: Act, before: Look, after: Look, asked: in
     found += [f"server: {one}" for one in refused if one.startswith("5")]
     for tab in person.tabs:
         tab.refused.clear()
+    person.note_behind()
     # Beyond the first and the last stop of Tab are the browser's own controls.
     is_left = act.kind == "key" and act.detail in before["leaving"]
     if act.kind in KEYBOARD and before["focus"] and after["focus"] is None and after["isReady"] and not is_left:

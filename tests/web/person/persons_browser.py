@@ -65,7 +65,7 @@ class Tab:
     complaints: list[str] = attrs.Factory(list)
     refused: list[str] = attrs.Factory(list)
     told: int = 0
-    """How often it had told something when it was looked at last, while it was not the tab in front."""
+    """How often it had told something after the act before, while it was not the tab in front."""
     requests: int = 0
     touching: CDPSession | None = None
 
@@ -184,14 +184,18 @@ class PersonsBrowser:
                 return json.loads(told)
 
     def tells_behind(self, tab: Tab) -> bool:
-        """Whether a tab behind the one in front has told anything since it was asked last, or does so at once."""
+        """Whether a tab behind the one in front has told anything since the act before, or does so at once."""
         for pause_ms in (0, 250, 1_000):
             tab.page.wait_for_timeout(pause_ms)
-            told = tab.page.evaluate("() => window.__person?.state.told ?? 0")
-            if told != tab.told:
-                tab.told = told
+            if _told_in(tab) != tab.told:
                 return True
         return False
+
+    def note_behind(self) -> None:
+        """What the tabs behind the one in front have told by now was before the next act."""
+        for tab in self.tabs:
+            if tab is not self.tab:
+                tab.told = _told_in(tab)
 
     def memory(self) -> int:
         """What the page's scripts hold, in bytes, after what is not used was thrown away."""
@@ -448,3 +452,11 @@ DROP: Final = """(kind) => {
 def _where(error: Error) -> str:
     lines = (error.stack or "").splitlines()[1:3]
     return " ".join(line.strip() for line in lines)
+
+
+def _told_in(tab: Tab) -> int:
+    try:
+        told: int = tab.page.evaluate("() => window.__person?.state.told ?? 0")
+    except Error:  # the page is on its way to another one
+        return tab.told
+    return told
