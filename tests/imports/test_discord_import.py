@@ -140,6 +140,20 @@ def test_it_is_found_by_its_words_at_once(importing: ImportCommand, exported: Pa
     assert importing.rows("SELECT rowid FROM message_search WHERE words LIKE '%lamp%'") == [(moment(1),)]
 
 
+def test_what_was_deleted_is_brought_again(importing: ImportCommand, exported: Path) -> None:
+    importing.discord(exported)
+    before = importing.rows("SELECT id FROM messages ORDER BY id")
+    # As the deletion of a community does it: the index hears of it when somebody searches.
+    importing.execute("DELETE FROM imported_messages")
+    importing.execute("DELETE FROM messages")
+    importing.execute("DELETE FROM imports")
+    assert importing.rows("SELECT count(*) FROM message_search") != [(0,)]
+    importing.discord(exported)
+    assert importing.rows("SELECT id FROM messages ORDER BY id") == before
+    assert importing.rows("SELECT rowid FROM message_search WHERE words LIKE '%lamp%'") == [(moment(1),)]
+    assert importing.command("check", "--deep").status == 0
+
+
 def test_one_file_is_an_export_of_one_channel(importing: ImportCommand, tmp_path: Path) -> None:
     content = export(channel(1, "general"), message(1, "lamp is lit"))
     assert importing.discord(put(tmp_path, "Keepers - general [1].JSON", content))["counts"]["messages"] == 1

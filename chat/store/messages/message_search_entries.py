@@ -209,10 +209,18 @@ def entries_of(written: Iterable[tuple[Message, MessageSurroundings]]) -> list[t
 
 
 def add(connection: sqlite3.Connection, ids: Sequence[int], entries: Sequence[tuple[int, str, str]]) -> None:
-    """Index messages in the unit that writes them, in which nothing else has touched them; `entries` are theirs."""
+    """Index messages in the unit that writes them, in which nothing else has touched them; `entries` are theirs.
+
+    A message with the same id may have been here and gone, and its entry wait for `bring_up_to_date`.
+    """
+    listed = json.dumps(list(ids))
+    for message_id in _held(connection, listed):
+        connection.execute("DELETE FROM message_search WHERE rowid = ?", (message_id,))
+    for message_id in _held_of_old(connection, listed):
+        connection.execute("DELETE FROM message_search_old WHERE rowid = ?", (message_id,))
     connection.executemany("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entries)
     connection.execute(
-        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
+        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))", (listed,)
     )
 
 
