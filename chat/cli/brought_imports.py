@@ -104,7 +104,7 @@ class BroughtWork:
                 outline = ExportOutline()
                 records = outline.watched(export.read(ReadingWish(), instance.clock.now_ms()))
                 most = instance.settings.limits.attachment_max_size_premium
-                report = preview(instance.database.reader, records, most)
+                report = preview(instance.database.reader, records, most, None)
         except OperatorError:
             await self._change(**refused, trouble=BroughtTrouble.NOT_READABLE)
             return

@@ -174,7 +174,7 @@ def _bring(
         with contextlib.closing(open_export(path)) as files:
             export = read(files)  # what is no export makes no guild
             if dry_run:
-                return _previewed(instance, export, wish)
+                return _previewed(instance, export, wish, await _guild_here(instance, guild))
             with alone(instance):
                 guild_id, is_new = await _guild(instance, guild, owner)
                 kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
@@ -184,13 +184,13 @@ def _bring(
     _print(administer(data, command), as_json=as_json)
 
 
-def _previewed(instance: Instance, export: Export, wish: ReadingWish) -> ImportFields:
+def _previewed(instance: Instance, export: Export, wish: ReadingWish, guild_id: int | None) -> ImportFields:
     from chat.domain.imports.import_preview import preview
     from chat.domain.imports.import_report import report_fields
 
     records = export.read(wish, instance.clock.now_ms())
     most = instance.settings.limits.attachment_max_size_premium
-    told = report_fields(preview(instance.database.reader, records, most))
+    told = report_fields(preview(instance.database.reader, records, most, guild_id))
     return {
         "id": None,
         "guild_id": None,
@@ -236,18 +236,25 @@ def _collect_seldom() -> None:
     gc.set_threshold(YOUNG_OBJECTS, 10, 10)
 
 
+async def _guild_here(instance: Instance, name: str) -> int | None:
+    """The guild of that id or name; None where there is none yet."""
+    from chat.store.guilds import guilds
+
+    every = await instance.database.read(guilds.every)
+    found = [one.id for one in every if str(one.id) == name] or [one.id for one in every if one.name == name]
+    if len(found) > 1:
+        raise OperatorError(f"several guilds are called {name}: {', '.join(map(str, found))}")
+    return found[0] if found else None
+
+
 async def _guild(instance: Instance, name: str, owner: str | None) -> tuple[int, bool]:
     """The guild of that id or name, and whether it was made for this or by an earlier import that made it."""
     from chat.domain.guilds.guilds import GuildWish
-    from chat.store.guilds import guilds
     from chat.store.imports import imports
 
-    every = await instance.database.read(guilds.every)
-    found = [one for one in every if str(one.id) == name] or [one for one in every if one.name == name]
-    if len(found) > 1:
-        raise OperatorError(f"several guilds are called {name}: {', '.join(str(one.id) for one in found)}")
-    if found:
-        return found[0].id, imports.made_by_any(instance.database.reader, "guild", found[0].id)
+    here = await _guild_here(instance, name)
+    if here is not None:
+        return here, imports.made_by_any(instance.database.reader, "guild", here)
     if owner is None:
         raise OperatorError(f"there is no guild {name}; --owner U makes one of that name")
     account = instance.accounts.find(owner)

@@ -103,6 +103,27 @@ async def test_a_community_is_looked_at_chosen_brought_and_taken_out_again(tmp_p
         assert (listed["allowed"], [one["state"] for one in listed["imports"]]) == (True, ["undone"])
 
 
+async def test_a_community_that_was_deleted_is_brought_again(tmp_path: Path) -> None:
+    content = _exported(tmp_path / "export")
+    async with running(tmp_path / "data", **EVERYONE) as server:
+        for _ in range(2):
+            import_id = (await _upload(server, content)).json()["id"]
+            preview = (await _in_state(server, import_id, ["ready"]))["preview"]
+            assert (preview["counts"]["messages"], preview["obstacles"]) == (31, [])
+            wish = {"name": "Old harbour", "channels": [str(channel_id(1))] * 3 + [str(channel_id(2))]}
+            started = (await server.alice.post(f"/v1/imports/{import_id}/start", wish)).expect(200)
+            found = await _in_state(server, import_id, ["completed"])
+            assert found["progress"]["counts"]["messages"] == found["progress"]["expected_messages"] == 31
+            # As long as it is here, nothing of it comes again, and the dry run says so.
+            import_id = (await _upload(server, content)).json()["id"]
+            preview = (await _in_state(server, import_id, ["ready"]))["preview"]
+            taken = {one["kind"]: one["count"] for one in preview["obstacles"] if one["reason"] == "id is taken"}
+            assert (preview["counts"]["messages"], taken) == (0, {"message": 31, "channel": 2})
+            (await server.alice.post(f"/v1/imports/{import_id}/cancel", {})).expect(200)
+            password = {"password": server.world["users"][0]["password"]}
+            (await server.alice.post(f"/v1/guilds/{started['guild_id']}/delete", password)).expect(204)
+
+
 async def test_what_is_no_export_is_refused_in_words_and_leaves_nothing(tmp_path: Path) -> None:
     data = tmp_path / "data"
     whole = _exported(tmp_path / "export")

@@ -140,6 +140,26 @@ def test_it_is_found_by_its_words_at_once(importing: ImportCommand, exported: Pa
     assert importing.rows("SELECT rowid FROM message_search WHERE words LIKE '%lamp%'") == [(moment(1),)]
 
 
+def test_a_dry_run_tells_what_is_here_already_and_what_is_taken(importing: ImportCommand, exported: Path) -> None:
+    made = importing.discord(exported)
+    again = importing.discord(exported, "--dry-run")
+    assert (again["counts"]["messages"], again["present"]["messages"]) == (0, made["counts"]["messages"])
+    elsewhere = importing.discord(exported, "--dry-run", guild="Nowhere")
+    assert (elsewhere["counts"]["messages"], elsewhere["present"]["messages"]) == (0, 0)
+
+    def taken(found: dict[str, Any]) -> dict[str, int]:
+        return {one["kind"]: one["count"] for one in found["refused"] if one["reason"] == "id is taken"}
+
+    assert taken(again) == {}
+    counts = made["counts"]
+    assert taken(elsewhere)["message"] == counts["messages"]
+    assert taken(elsewhere)["channel"] == counts["channels"] + counts["threads"]
+    # And so it is.
+    came = importing.discord(exported, "--owner", "alice", guild="Nowhere")
+    assert came["counts"]["messages"] == 0
+    assert taken(came)["message"] == counts["messages"]
+
+
 def test_what_was_deleted_is_brought_again(importing: ImportCommand, exported: Path) -> None:
     importing.discord(exported)
     before = importing.rows("SELECT id FROM messages ORDER BY id")

@@ -387,6 +387,7 @@ def _kept_wish(wish: BringingWish, preview: Any) -> KeptWish:
         for index, channel_id in enumerate(wish.channels):
             if channel_id not in by_id:
                 raise InvalidFormBody.at(f"channels.{index}", FieldCode.CHANNEL_NOT_FOUND)
+        for channel_id in dict.fromkeys(wish.channels):
             one = by_id[channel_id]
             expected += one["message_count"]
             chosen += [one["id"], *one["threads"]]

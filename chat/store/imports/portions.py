@@ -77,6 +77,12 @@ def channels_among(connection: sqlite3.Connection, channel_ids: Iterable[int]) -
     return {channel_id for (channel_id,) in rows}
 
 
+def guild_of_channel(connection: sqlite3.Connection, channel_id: int) -> int | None:
+    """The guild that has this channel; None where there is no such channel. One outside of guilds is in guild 0."""
+    row = connection.execute("SELECT coalesce(guild_id, 0) FROM channels WHERE id = ?", (channel_id,)).fetchone()
+    return None if row is None else int(row[0])
+
+
 def is_elsewhere(connection: sqlite3.Connection, message_id: int, channel_id: int | None) -> bool:
     """Whether there is a message with this id in another channel."""
     row = connection.execute("SELECT channel_id FROM messages WHERE id = ?", (message_id,)).fetchone()
