@@ -86,7 +86,10 @@ class ImportProcesses:
     async def _do(self, brought: BroughtExport) -> None:
         status, errors = await self._run_process(brought)
         if self.exports.is_in(brought.id, brought.state):
-            log.warning("the work on an export broke off", brought_id=brought.id, status=status, errors=errors)
+            reason = errors.rpartition("\n")[2]  # a log that shortens long values would lose it
+            log.warning(
+                "the work on an export broke off", brought_id=brought.id, status=status, reason=reason, errors=errors
+            )
             await self.exports.note_break(brought, ATTEMPTS)
             await trio.sleep(PAUSE_SECONDS)
         if not any(self.exports.is_in(brought.id, state) for state in WITH_FILE):
