@@ -402,3 +402,8 @@ def test_a_call_rings_in_every_tab_until_it_is_over(
     alice.sees(alice.page.locator(".voice-tile").filter(has_text="Bob"))
     alice.bar("Hang up").click()
     expect(second.locator(".voice-bar")).to_be_hidden()
+
+    # Whoever is blocked may not call, and is told so in the words of a conversation.
+    home.call("PUT", f"/v1/users/@me/relationships/{caller}", {"type": 2}, token)
+    head.get_by_role("button", name="Call", exact=True).click()
+    expect(alice.page.locator(".voice-bar")).to_contain_text("You cannot call here.")

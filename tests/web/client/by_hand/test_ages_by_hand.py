@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.web.browsing import Instance
 from tests.web.client.by_hand.test_first_minutes import Place
-from tests.web.client.test_shell import DESK, Member
+from tests.web.client.test_shell import DESK, THREADS, Member
 from tests.web.conftest import MakeVisitor
 
 
@@ -33,5 +33,14 @@ def test_an_age_is_chosen_and_members_are_told(visit: MakeVisitor, home: Instanc
     expect(told).to_have_count(0)
     alice.page.goto(f"/channels/{place.guild_id}/settings/audit_log")
     expect(alice.page.locator("main, body").first).to_contain_text("Messages are kept")
-    home.call("PATCH", f"/v1/channels/{place.channel_id}", {"message_retention_days": 1}, place.alice["token"])
+    age = f"/v1/channels/{place.channel_id}"
+    home.call("PATCH", age, {"message_retention_days": 1}, place.alice["token"])
     expect(told).to_have_attribute("title", "Messages are deleted after 1 day.")
+    # A thread has the age of its channel, also while it is open.
+    thread = home.call("POST", f"{age}/threads", {"name": "beds", "type": 11}, place.alice["token"], **THREADS)
+    bob.page.goto(f"/channels/{place.guild_id}/{thread['id']}")
+    in_thread = bob.page.locator("#talk").get_by_role("img", name="Messages are deleted after")
+    expect(in_thread.last).to_have_attribute("title", "Messages are deleted after 1 day.")
+    home.call("PATCH", age, {"message_retention_days": 45}, place.alice["token"])
+    expect(bob.page.get_by_role("img", name="Messages are deleted after 1 day")).to_have_count(0)
+    expect(in_thread.last).to_have_attribute("title", "Messages are deleted after 45 days.")

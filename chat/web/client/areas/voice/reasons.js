@@ -18,9 +18,13 @@ const REASONS = {
   unreachable: () => t("voice.unreachable"),
 };
 
-/** @param {unknown} why A rejection of `acts.voice.join` or of `enterRoom`. */
-export function reasonOf(why) {
+/**
+ * @param {unknown} why A rejection of `acts.voice.join` or of `enterRoom`.
+ * @param {boolean} isCall In a conversation nobody gives rights: somebody has blocked somebody.
+ */
+export function reasonOf(why, isCall) {
   const code = why instanceof Error && "code" in why ? why.code : why;
+  if (isCall && code === "missing_permissions") return t("call.refused");
   return (REASONS[String(code)] ?? (() => t("voice.silent")))();
 }
 

@@ -128,7 +128,7 @@ export function makeSession(app) {
       if (stay === mine) placed();
       await enter(mine);
     } catch (why) {
-      if (stay === mine) fail(reasonOf(why));
+      if (stay === mine) fail(reasonOf(why, where.guildId === null));
     }
   }
 
@@ -157,7 +157,8 @@ export function makeSession(app) {
       } catch (why) {
         // The connection is no longer there, or its token is too old.
         if (why === "refused") mine.connectionId = null;
-        else if (why instanceof Error && "code" in why && why.code !== "silent") return sentAway(reasonOf(why));
+        else if (why instanceof Error && "code" in why && why.code !== "silent")
+          return sentAway(reasonOf(why, mine.place.guildId === null));
       }
     }
     return undefined;

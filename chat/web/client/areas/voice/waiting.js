@@ -21,16 +21,14 @@ export function watchWaiting(app) {
       connection = connectionId;
       hasAsked = hasRung = hasCompany = false;
     }
-    if (guildId !== null || channelId === null || phase !== "live") return null;
-    if (peopleInCall(store.read, channelId).some((id) => id !== store.read.session.me)) {
-      hasCompany = true;
-      return null;
-    }
+    if (guildId !== null || channelId === null) return null;
+    // It rings before the room is entered, and somebody may have declined by then.
+    const isAlone = !peopleInCall(store.read, channelId).some((id) => id !== store.read.session.me);
     const rung = store.read.calls.get(channelId)?.ringing ?? [];
-    if (rung.length > 0) {
-      hasRung = true;
-      return t("call.calling", { names: listOf(rung.map((id) => nameOfPerson(app, id))) });
-    }
+    hasCompany ||= !isAlone;
+    hasRung ||= rung.length > 0;
+    if (!isAlone || phase !== "live") return null;
+    if (rung.length > 0) return t("call.calling", { names: listOf(rung.map((id) => nameOfPerson(app, id))) });
     if (hasCompany) return t("call.alone");
     if (hasRung) return t("call.unanswered");
     return hasAsked ? t("call.not_rung") : null;

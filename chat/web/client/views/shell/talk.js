@@ -187,7 +187,9 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
   fill(element, head.element, voice?.element, list.element, foot);
   settle();
   const partners = (store.read.channels.get(channelId)?.recipients ?? []).map(({ id }) => `user:${id}`);
-  const topics = [`channel:${channelId}`, "me", ...partners, ...(guildId === null ? [] : [`guild:${guildId}`])];
+  const places = [channelId, store.read.channels.get(channelId)?.parent_id].filter(Boolean);
+  const around = guildId === null ? [] : [`guild:${guildId}`];
+  const topics = [...places.map((id) => `channel:${id}`), "me", ...partners, ...around];
   const unwatch = store.watch(topics, () => (settle(), head.draw()));
 
   return {
